@@ -1,0 +1,44 @@
+// The delivering half at work: one thread that ticks the dispatcher, hands leases to the sender, and outcomes to the committer.
+//
+// A slot is held until its settlement is committed, so what waits for a store that is away is bounded by the concurrency.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "core/config.h"
+#include "dispatch/sender.h"
+#include "store/committer.h"
+#include "store/store.h"
+
+namespace hookonce {
+
+class DeliveryPool {
+ public:
+  struct Observer {
+    virtual ~Observer() = default;
+    // After the settlement was committed; on the committer's thread, must not block.
+    virtual void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) = 0;
+  };
+  struct Options {
+    Duration idle_poll{};  // shared stores: look again after this at the latest; zero: never needed
+    Observer* observer = nullptr;
+  };
+
+  // REQUIRES: all outlive this.
+  DeliveryPool(Store& store, Committer& committer, Sender& sender, const Clock& clock, Options options);
+  ~DeliveryPool();  // stop(0)
+
+  void start(std::shared_ptr<const Config> config);
+  void configure(std::shared_ptr<const Config> config);  // any thread
+  void nudge();                                          // any thread: something may be due now
+  // Claims nothing more, waits until the attempts in flight have ended and are settled, at most `limit`; releases the rest,
+  // uncounted, and waits for those settlements. The sender is stopped.
+  void stop(Duration limit);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hookonce

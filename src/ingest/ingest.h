@@ -1,0 +1,46 @@
+// From a request to a verdict to an answer (contract section 5).
+//
+//   path -> source -> unsigned handshake -> verify -> handshake -> identify -> dedup key -> committer -> answer
+//
+// Thread-safe: the server calls from all its I/O threads.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/http_handler.h"
+#include "base/metrics.h"
+#include "core/config.h"
+#include "provider/provider.h"
+#include "store/committer.h"
+
+namespace hookonce {
+
+class Ingest final : public HttpHandler {
+ public:
+  // Sees facts as they happen, for live views (`forward`, later the stream); called on I/O threads, must not block.
+  struct Observer {
+    virtual ~Observer() = default;
+    virtual void arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
+                         const AcceptFacts& facts) = 0;
+    virtual void rejected(const std::string& source, const std::string& code, const std::string& message) = 0;
+  };
+
+  // REQUIRES: store, committer and clock outlive this. `observer` may be null.
+  Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer = nullptr);
+  ~Ingest() override;
+
+  // Takes a new configuration for all requests whose head is read from now on; on an error the old one stays. Any thread.
+  Status configure(std::shared_ptr<const Config> config);
+  // New requests are answered 503 `draining` with `Connection: close`, /readyz too. Any thread.
+  void drain();
+
+  HeadDecision on_head(const HttpRequest& head) override;
+  void on_request(HttpRequest request, Responder responder) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hookonce
