@@ -35,7 +35,7 @@ class Budget {
     // Takes `bytes` more of `budget`; false, and nothing taken, where that would pass the limit.
     // REQUIRES: always the same budget for one charge.
     [[nodiscard]] bool grow(Budget& budget, std::size_t bytes) {
-      if (budget.used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > budget.limit_) {
+      if (budget.used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > budget.limit()) {
         budget.used_.fetch_sub(bytes, std::memory_order_relaxed);
         return false;
       }
@@ -56,10 +56,12 @@ class Budget {
   };
 
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
-  std::size_t limit() const { return limit_; }
+  std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  // For a reload. Charges above a lowered limit stay; nothing more is taken until they are given back.
+  void set_limit(std::size_t limit) { limit_.store(limit, std::memory_order_relaxed); }
 
  private:
-  const std::size_t limit_;
+  std::atomic<std::size_t> limit_;
   std::atomic<std::size_t> used_{0};
 };
 

@@ -33,6 +33,9 @@ struct ConfigWorld {
   std::function<Result<std::string>(const std::string& path)> file;         // file:PATH, one final newline already cut
   // Provider's own judgement of a resolved secret (`whsec_` that is not base64, ...); the message never contains it.
   std::function<Status(const SourceConfig& source)> check_source;
+  // Likewise whether a destination's `secrets` can sign, and whether `store.url` is one this version opens; null: not judged.
+  std::function<Status(const DestinationConfig& destination)> check_destination = nullptr;
+  std::function<Status(const std::string& url)> check_store = nullptr;
 };
 
 LoadedConfig load_config(std::string_view toml, const ConfigWorld& world);
