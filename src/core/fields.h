@@ -42,6 +42,10 @@ struct Fields {
   // whether that makes the request malformed is the caller's decision (it does where the dedup key must come from it).
   Status body;
   // kFormJson where the named field is there and is not JSON; part of `body` too.
+
+  // kInvalid, and names the header, where a kHeader spec's header is repeated with differing values (that value is nullopt).
+  // Where the dedup key is read from it, the request is malformed.
+  Status headers;
 };
 
 class FieldReader {
