@@ -40,13 +40,8 @@ struct ConfigWorld {
 
 LoadedConfig load_config(std::string_view toml, const ConfigWorld& world);
 
-// The machine's environment and files. What judges providers and stores is on higher floors and set by the caller:
-//
-//   ConfigWorld world = machine_world(all_provider_traits());
-//   world.check_source = check_source_secrets;
-//
-// A check that is not set judges nothing.
-ConfigWorld machine_world(std::span<const ProviderTraits> providers);
+// The machine's environment and files; check_source and providers are the caller's, who sets the other checks in the result.
+ConfigWorld machine_world(std::span<const ProviderTraits> providers, std::function<Status(const SourceConfig&)> check_source);
 
 // A secret or token as given on the command line: a literal, `env:NAME` or `file:PATH`. An empty result is an error.
 Result<std::string> resolve_secret(std::string_view text, const ConfigWorld& world);
