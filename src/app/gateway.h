@@ -2,7 +2,9 @@
 //
 //   HK_ASSIGN(auto gateway, Gateway::start(config, options));
 //   wait_for_signal();
-//   return gateway->drain();
+//   gateway->drain();
+//
+// One thread starts it, reloads, drains and destroys; destroying it without drain() stops everything at once.
 #pragma once
 
 #include <functional>
@@ -34,9 +36,11 @@ class Gateway {
   virtual const std::vector<std::string>& ingest_addresses() const = 0;
   virtual const std::string& admin_address() const = 0;
 
-  // Swaps the configuration whole; kInvalid, and the old one stays, where `listen`, `admin` or `store.url` differ (they need a restart).
+  // Swaps the configuration whole; kInvalid, and the old one stays, where `listen`, `admin` or `store.url` differ (they
+  // need a restart).
   virtual Status reload(std::shared_ptr<const Config> config) = 0;
-  // New requests get 503 `draining`, attempts in flight get `server.drain`, the rest are released; then everything is closed. Blocks.
+  // New requests get 503 `draining`, attempts in flight get `server.drain`, the rest are released; then everything is
+  // closed. Blocks.
   virtual void drain() = 0;
 };
 

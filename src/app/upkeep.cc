@@ -1,0 +1,124 @@
+#include "app/upkeep.h"
+
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr int kPruneRows = 500;                                   // one part: a commit behind it waits a few ms
+constexpr Duration kPruneBudget = std::chrono::milliseconds(50);  // of one call, so 5 % of the committer's time
+constexpr Duration kMeasureEvery = std::chrono::seconds(10);      // counting the inbox is not free
+constexpr Duration kComplainEvery = std::chrono::minutes(10);     // loud, yet not the only thing in the log
+
+std::int64_t seconds_between(Time from, Time to) {
+  return std::chrono::duration_cast<std::chrono::seconds>(to - from).count();
+}
+
+Gauge& deliveries_gauge(const char* state) {
+  return metrics().gauge("hookonce_deliveries", "Deliveries in the inbox by state", {{"state", state}});
+}
+
+Gauge& prune_stopped_gauge() {
+  return metrics().gauge("hookonce_prune_stopped", "1 while nothing is pruned because the clocks have parted");
+}
+
+}  // namespace
+
+Upkeep::Upkeep(Store& store, const Clock& clock, std::shared_ptr<const Config> config)
+    : store_(store), clock_(clock), config_(std::move(config)) {}
+
+void Upkeep::configure(std::shared_ptr<const Config> config) {
+  MutexLock lock(mutex_);
+  config_ = std::move(config);
+}
+
+std::shared_ptr<const Config> Upkeep::config() const {
+  MutexLock lock(mutex_);
+  return config_;
+}
+
+void Upkeep::run(Time now) {
+  if (may_prune(now)) prune(now);
+  if (!measured_at_ || now - *measured_at_ >= kMeasureEvery) {
+    measured_at_ = now;
+    measure(now);
+  }
+}
+
+bool Upkeep::may_prune(Time now) {
+  const Duration apart = clock_.wall() - now;
+  if (apart <= kClocksApartMax && apart >= -kClocksApartMax) {
+    if (complained_at_) log_info("prune.resumed", {{"apart_s", seconds_between(now, now + apart)}});
+    complained_at_.reset();
+    prune_stopped_gauge().set(0);
+    return true;
+  }
+  prune_stopped_gauge().set(1);
+  if (!complained_at_ || now - *complained_at_ >= kComplainEvery) {
+    complained_at_ = now;
+    log_error("prune.stopped",
+              {{"apart_s", seconds_between(now, now + apart)},
+               {"mend",
+                "wall and steady time have parted by more than an hour; nothing is pruned until they agree "
+                "again. Put the wall clock right, or restart the gateway if it is"}});
+  }
+  return false;
+}
+
+void Upkeep::prune(Time now) {
+  PruneRequest request;
+  request.events_before = now - config()->store.retention;
+  request.keys_now = now;
+  request.limit = kPruneRows;
+  const Duration began = steady_now();
+  std::int64_t removed = 0;
+  do {
+    const Result<std::int64_t> part = store_.prune(request);
+    if (!part.ok()) {
+      // Pruning can wait, and the committer already reports a store that is away: once is enough.
+      if (!prune_failing_) log_warn("prune.failed", {{"error", part.status().message()}});
+      prune_failing_ = true;
+      return;
+    }
+    prune_failing_ = false;
+    removed += *part;
+    if (*part < kPruneRows) break;
+  } while (steady_now() - began < kPruneBudget);
+  if (removed == 0) return;
+  static Counter& pruned = metrics().counter("hookonce_pruned_rows_total", "Rows removed from the inbox by retention");
+  pruned.add(static_cast<std::uint64_t>(removed));
+  log_debug("pruned", {{"rows", removed}});
+}
+
+void Upkeep::measure(Time now) {
+  const Result<StoreStats> stats = store_.stats(now);
+  if (!stats.ok()) return;  // The gauges keep their last values; /readyz says that the store is away.
+  deliveries_gauge("pending").set(stats->pending);
+  deliveries_gauge("in_flight").set(stats->in_flight);
+  deliveries_gauge("dead").set(stats->dead);
+  metrics().gauge("hookonce_events", "Events in the inbox, perhaps an estimate").set(stats->events);
+  metrics()
+      .gauge("hookonce_oldest_pending_seconds", "Age of the oldest pending delivery, 0 where there is none")
+      .set(stats->oldest_pending ? seconds_between(*stats->oldest_pending, now) : 0);
+  metrics().gauge("hookonce_store_log_bytes", "Size of the store's write-ahead log").set(stats->log_bytes);
+  measure_destinations(*stats);
+}
+
+void Upkeep::measure_destinations(const StoreStats& stats) {
+  // A destination that has nothing left is absent from the stats, so every known gauge falls to zero first.
+  for (auto& [name, gauge] : waiting_by_destination_) gauge->set(0);
+  for (const auto& [name, count] : stats.pending_by_destination) {
+    Gauge*& gauge = waiting_by_destination_[name];
+    if (gauge == nullptr) {
+      gauge = &metrics().gauge("hookonce_destination_waiting", "Deliveries pending or in flight by destination",
+                               {{"destination", name}});
+    }
+    gauge->set(count);
+  }
+}
+
+}  // namespace hookonce

@@ -1,0 +1,53 @@
+// What the gateway does beside its work: removes what retention allows, and measures the inbox for /metrics.
+//
+// Runs as Committer::Options::upkeep between two batches, so each call is short: pruning goes in parts of a few hundred
+// rows until a time budget is used up, and the next call goes on.
+//
+// Pruning trusts the clock: a jump of months would make everything look old. While wall and steady time have parted by
+// more than an hour, nothing is pruned, and the log and `hookonce_prune_stopped` say so.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/sync.h"
+#include "core/config.h"
+#include "store/store.h"
+
+namespace hookonce {
+
+inline constexpr Duration kClocksApartMax = std::chrono::hours(1);
+
+class Upkeep {
+ public:
+  // REQUIRES: store and clock outlive this.
+  Upkeep(Store& store, const Clock& clock, std::shared_ptr<const Config> config);
+
+  void configure(std::shared_ptr<const Config> config);  // any thread
+  void run(Time now);                                    // always the same thread, about once a second
+
+ private:
+  bool may_prune(Time now);
+  void prune(Time now);
+  void measure(Time now);
+  void measure_destinations(const StoreStats& stats);
+  std::shared_ptr<const Config> config() const;
+
+  Store& store_;
+  const Clock& clock_;
+
+  mutable Mutex mutex_;
+  std::shared_ptr<const Config> config_ GUARDED_BY(mutex_);
+
+  // Only run() touches what follows.
+  std::optional<Time> measured_at_;
+  std::optional<Time> complained_at_;  // valid while pruning is stopped: when the log last said so
+  bool prune_failing_ = false;
+  std::map<std::string, Gauge*, std::less<>> waiting_by_destination_;
+};
+
+}  // namespace hookonce
