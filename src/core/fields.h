@@ -7,7 +7,8 @@
 //   body                       the whole body; its value reads `sha256:<hex>`
 //   form_json:payload:/type    (providers only) a JSON pointer into the JSON text of a form field
 //
-// A FieldReader is built once per source and reads the body at most once per request, whatever the number of specs.
+// Of a repeated JSON name, form field or query parameter the last counts. A FieldReader is built once per source and reads
+// the body at most once per request in each form (JSON, form, hash), whatever the number of specs.
 #pragma once
 
 #include <optional>
@@ -55,9 +56,21 @@ class FieldReader {
   const std::vector<FieldSpec>& specs() const { return specs_; }
 
  private:
+  // The pointers into one JSON text: the body's own, or those into one form field.
+  struct JsonPart {
+    std::string field;               // kFormJson: the form field that holds the text
+    std::vector<std::size_t> specs;  // indexes into specs_, in the scanner's order
+    JsonScanner scanner;
+  };
+  void read_headers(const HttpRequest& request, Fields& fields) const;
+  void read_query(const HttpRequest& request, Fields& fields) const;
+  void read_form(const HttpRequest& request, Fields& fields) const;
+  Status read_json(const JsonPart& part, std::string_view text, Fields& fields) const;
+
   std::vector<FieldSpec> specs_;
-  std::vector<std::size_t> json_specs_;  // indexes into specs_ of the kJson ones, in the scanner's order
-  JsonScanner scanner_;
+  std::optional<JsonPart> body_json_;
+  std::vector<JsonPart> form_json_;  // one per form field
+  bool reads_form_ = false;
 };
 
 // Repeated headers that must agree (signature, time stamp, id): their one value; nullopt where there is none;
