@@ -1,0 +1,183 @@
+#include "base/log.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <atomic>
+#include <cmath>
+#include <iterator>
+#include <memory>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+
+namespace hookonce {
+namespace {
+
+std::atomic<LogLevel> threshold{LogLevel::kInfo};
+std::atomic<LogFormat> form{LogFormat::kText};
+
+// The line is made here, whole; spdlog's part is to write it under a lock and never to throw.
+spdlog::logger& output() {
+  // Never destroyed: a thread that logs while the process exits must find it.
+  static spdlog::logger* const logger = [] {
+    auto* made = new spdlog::logger("hookonce", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made->set_pattern("%v");
+    made->set_level(spdlog::level::trace);
+    return made;
+  }();
+  return *logger;
+}
+
+std::string_view level_name(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarn:
+      return "warn";
+    case LogLevel::kError:
+    case LogLevel::kOff:
+      return "error";
+  }
+  return "error";
+}
+
+// JSON's short escapes, which the text form shares.
+std::string_view short_escape(char c) {
+  switch (c) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return {};
+  }
+}
+
+constexpr char kDelete = 0x7F;
+
+// Control characters in two bytes, U+0080 to U+009F: terminals act on some of them. REQUIRES: text is UTF-8.
+bool is_c1_control(std::string_view text) {
+  return text.size() >= 2 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
+}
+
+// The value as the inside of a JSON string: one line, no byte that a terminal acts on, valid UTF-8.
+void append_escaped(std::string& out, std::string_view value) {
+  const std::string text = to_utf8(value);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (const auto escape = short_escape(c); !escape.empty()) {
+      out += escape;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == kDelete) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
+    } else if (is_c1_control(std::string_view(text).substr(i))) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(text[++i]));
+    } else {
+      out.push_back(c);
+    }
+  }
+}
+
+void append_quoted(std::string& out, std::string_view value) {
+  out.push_back('"');
+  append_escaped(out, value);
+  out.push_back('"');
+}
+
+// In the text form a value stands bare where it can be told from what follows it.
+void append_bare_or_quoted(std::string& out, std::string_view value) {
+  std::string escaped;
+  append_escaped(escaped, value);
+  if (!value.empty() && escaped == value && value.find_first_of(" =") == std::string_view::npos) {
+    out += value;
+  } else {
+    out.push_back('"');
+    out += escaped;
+    out.push_back('"');
+  }
+}
+
+// Three decimals at most, as durations in milliseconds need; a number that JSON can't write becomes 0.
+std::string number_text(double number) {
+  if (!std::isfinite(number)) return "0";
+  std::string text = fmt::format("{:.3f}", number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+template <typename AppendText>
+void append_value(std::string& out, const LogField& field, AppendText append_text) {
+  if (const auto* text = std::get_if<std::string_view>(&field.value)) {
+    append_text(out, *text);
+  } else if (const auto* integer = std::get_if<std::int64_t>(&field.value)) {
+    out += std::to_string(*integer);
+  } else if (const auto* number = std::get_if<double>(&field.value)) {
+    out += number_text(*number);
+  } else {
+    out += std::get<bool>(field.value) ? "true" : "false";
+  }
+}
+
+std::string text_line(Time at, LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
+  constexpr std::size_t kDateWidth = 11;  // "2026-01-02 ", which a person at a terminal knows
+  std::string name;
+  append_escaped(name, fact);
+  std::string line = fmt::format("{} {:<5} {}", to_local(at).substr(kDateWidth), level_name(level), name);
+  constexpr std::size_t kFactWidth = 10;
+  if (fields.size() > 0 && name.size() < kFactWidth) line.append(kFactWidth - name.size(), ' ');
+  for (const LogField& field : fields) {
+    line.push_back(' ');
+    line += field.name;
+    line.push_back('=');
+    append_value(line, field, append_bare_or_quoted);
+  }
+  return line;
+}
+
+std::string json_line(Time at, LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
+  std::string line = fmt::format(R"({{"time":"{}","level":"{}","fact":)", to_rfc3339(at), level_name(level));
+  append_quoted(line, fact);
+  for (const LogField& field : fields) {
+    line.push_back(',');
+    append_quoted(line, field.name);
+    line.push_back(':');
+    append_value(line, field, append_quoted);
+  }
+  line.push_back('}');
+  return line;
+}
+
+spdlog::level::level_enum severity(LogLevel level) {
+  return level == LogLevel::kError ? spdlog::level::err : spdlog::level::info;
+}
+
+}  // namespace
+
+void configure_log(LogLevel level, LogFormat format) {
+  threshold.store(level, std::memory_order_relaxed);
+  form.store(format, std::memory_order_relaxed);
+}
+
+bool log_enabled(LogLevel level) {
+  return level >= threshold.load(std::memory_order_relaxed);
+}
+
+void write_log(LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
+  if (!log_enabled(level)) return;
+  const Time at = system_clock().wall();
+  const bool as_json = form.load(std::memory_order_relaxed) == LogFormat::kJson;
+  const std::string line = as_json ? json_line(at, level, fact, fields) : text_line(at, level, fact, fields);
+  output().log(severity(level), spdlog::string_view_t(line));
+}
+
+}  // namespace hookonce
