@@ -30,7 +30,8 @@ class Ingest final : public HttpHandler {
   Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer = nullptr);
   ~Ingest() override;
 
-  // Takes a new configuration for all requests whose head is read from now on; on an error the old one stays. Any thread.
+  // Takes a new configuration for all requests whose head is read from now on; on an error the old one stays. Any
+  // thread.
   Status configure(std::shared_ptr<const Config> config);
   // New requests are answered 503 `draining` with `Connection: close`, /readyz too. Any thread.
   void drain();

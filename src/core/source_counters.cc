@@ -1,0 +1,120 @@
+#include "core/source_counters.h"
+
+#include <map>
+#include <memory>
+
+#include "base/sync.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr int kCountBits = 24;
+constexpr std::uint64_t kCountMask = (std::uint64_t{1} << kCountBits) - 1;
+constexpr std::uint64_t kMinute = 60;
+
+std::uint64_t second_of(Time now) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+}
+
+Counter& source_counter(std::string_view name, std::string_view help, const std::string& source) {
+  return metrics().counter(name, help, {{"source", source}});
+}
+
+struct Registry {
+  Mutex mutex;
+  std::map<std::string, std::unique_ptr<SourceCounters>> counters GUARDED_BY(mutex);
+};
+
+}  // namespace
+
+std::string_view to_string(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kSignatureMissing:
+      return "signature_missing";
+    case Refusal::kSignatureMismatch:
+      return "signature_mismatch";
+    case Refusal::kTimestampOutOfTolerance:
+      return "timestamp_out_of_tolerance";
+    case Refusal::kMalformed:
+      return "malformed";
+    case Refusal::kDedupKeyMissing:
+      return "dedup_key_missing";
+    case Refusal::kStoreUnavailable:
+      return "store_unavailable";
+    case Refusal::kOverloaded:
+      return "overloaded";
+  }
+  return "unknown";
+}
+
+bool is_rejection(Refusal refusal) {
+  return refusal != Refusal::kStoreUnavailable && refusal != Refusal::kOverloaded;
+}
+
+void MinuteMeter::add(Time now) {
+  const std::uint64_t second = second_of(now);
+  auto& slot = slots_[second % slots_.size()];
+  std::uint64_t seen = slot.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = (seen >> kCountBits) == second ? seen + 1 : (second << kCountBits) | 1;
+  } while (!slot.compare_exchange_weak(seen, next, std::memory_order_relaxed));
+}
+
+std::uint64_t MinuteMeter::last_minute(Time now) const {
+  const std::uint64_t second = second_of(now);
+  std::uint64_t sum = 0;
+  for (const auto& slot : slots_) {
+    const std::uint64_t seen = slot.load(std::memory_order_relaxed);
+    const std::uint64_t at = seen >> kCountBits;
+    if (at <= second && at + kMinute > second) sum += seen & kCountMask;
+  }
+  return sum;
+}
+
+SourceCounters::SourceCounters(const std::string& source)
+    : accepted(source_counter("hookonce_accepted_total", "First arrivals, each of them an event", source)),
+      duplicates(source_counter("hookonce_duplicates_total", "Arrivals whose event existed already", source)),
+      rearmed(source_counter("hookonce_rearmed_total", "Duplicates that made dead deliveries pending again", source)),
+      handshakes(source_counter("hookonce_handshakes_total", "Handshakes answered", source)),
+      body_bytes(source_counter("hookonce_body_bytes_total", "Bytes of the bodies of arrivals", source)),
+      answer_seconds(metrics().histogram("hookonce_answer_seconds",
+                                         "From a request's last header byte to its answer, verified requests only",
+                                         {{"source", source}})) {
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    const auto refusal = static_cast<Refusal>(i);
+    const Labels labels{{"source", source}, {"code", std::string(to_string(refusal))}};
+    refused_[i] = is_rejection(refusal)
+                      ? &metrics().counter("hookonce_rejected_total", "Requests refused for what they are", labels)
+                      : &metrics().counter("hookonce_unavailable_total",
+                                           "Verified requests answered 503, for the sender to repeat", labels);
+  }
+}
+
+std::uint64_t SourceCounters::rejected() const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    if (is_rejection(static_cast<Refusal>(i))) sum += refused_[i]->value();
+  }
+  return sum;
+}
+
+std::uint64_t SourceCounters::unavailable() const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    if (!is_rejection(static_cast<Refusal>(i))) sum += refused_[i]->value();
+  }
+  return sum;
+}
+
+SourceCounters& source_counters(const std::string& source) {
+  // Never destroyed: counting goes on until the last thread ends.
+  static auto* registry = new Registry;
+  MutexLock lock(registry->mutex);
+  auto& counters = registry->counters[source];
+  if (!counters) counters = std::make_unique<SourceCounters>(source);
+  return *counters;
+}
+
+}  // namespace hookonce

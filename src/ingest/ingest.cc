@@ -1,0 +1,277 @@
+#include "ingest/ingest.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/log.h"
+#include "base/sync.h"
+#include "core/cause.h"
+#include "ingest/answers.h"
+#include "ingest/new_event.h"
+#include "ingest/source_table.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr std::size_t kLoggedMax = 96;  // of a key, type or path in a log line; the whole is in the inbox
+
+std::string_view logged(std::string_view text) {
+  return text.substr(0, kLoggedMax);
+}
+
+double milliseconds(Duration duration) {
+  return std::round(static_cast<double>(duration.count()) / 100.0) / 10.0;
+}
+
+bool is_health_path(std::string_view path) {
+  return path == "/healthz" || path == "/readyz";
+}
+
+Refusal refusal_of(Reason reason) {
+  switch (reason) {
+    case Reason::kMissingHeader:
+    case Reason::kMissingSignature:
+    case Reason::kMissingTimestamp:
+    case Reason::kMissingToken:
+      return Refusal::kSignatureMissing;
+    case Reason::kTimestampTooOld:
+    case Reason::kTimestampInFuture:
+      return Refusal::kTimestampOutOfTolerance;
+    case Reason::kMalformedHeader:
+      return Refusal::kMalformed;
+    default:
+      return Refusal::kSignatureMismatch;
+  }
+}
+
+// One arrival between submitting it and its commit. It owns all that the answer needs, since the Ingest's configuration
+// may have been swapped, or the Ingest itself be gone, when the commit is done.
+struct InFlight {
+  Responder responder;
+  std::shared_ptr<const SourceTable> table;  // keeps `source` alive
+  const IngestSource* source = nullptr;
+  const Clock* clock = nullptr;
+  Ingest::Observer* observer = nullptr;
+  Time head_at{};
+  Time submitted_at{};
+  bool empty_answer = false;
+  std::size_t body_bytes = 0;
+  std::string type;
+  std::optional<std::string> key;
+  Arrival arrival;
+};
+
+void refuse(const IngestSource& source, Refusal refusal, const std::string& message, Time now,
+            Ingest::Observer* observer, Responder& responder) {
+  source.counters->refused(refusal).add();
+  const std::string& name = source.config->name;
+  if (const auto held_back = source.refusal_lines.admit(now)) {
+    const std::string_view fact = is_rejection(refusal) ? "rejected" : "unavailable";
+    write_log(LogLevel::kWarn, fact,
+              {{"source", name}, {"code", to_string(refusal)}, {"message", message}, {"held_back", *held_back}});
+  }
+  if (observer != nullptr) observer->rejected(name, std::string(to_string(refusal)), message);
+  responder.respond(refusal_answer(refusal, message));
+}
+
+void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
+  if (!log_enabled(LogLevel::kInfo)) return;
+  const std::string& source = arrived.source->config->name;
+  const std::string_view key = arrived.key ? logged(*arrived.key) : std::string_view("-");
+  const std::string event = facts.id.text();
+  if (facts.verdict == Verdict::kAccepted) {
+    log_info("accepted", {{"source", source},
+                          {"type", logged(arrived.type)},
+                          {"key", key},
+                          {"event", event},
+                          {"commit_ms", milliseconds(now - arrived.submitted_at)}});
+    return;
+  }
+  // Which secret verified the first is in the inbox alone; `why` looks there, this line concludes from the rest.
+  Arrival first;
+  first.at = facts.first_at;
+  first.secret = arrived.arrival.secret;
+  const auto since_first = std::chrono::duration_cast<std::chrono::milliseconds>(arrived.arrival.at - facts.first_at);
+  log_info(to_string(facts.verdict), {{"source", source},
+                                      {"type", logged(arrived.type)},
+                                      {"key", key},
+                                      {"event", event},
+                                      {"cause", to_string(cause_of(first, arrived.arrival, facts.verdict))},
+                                      {"since_first_ms", since_first.count()},
+                                      {"same_body", facts.same_body}});
+}
+
+void count_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
+  SourceCounters& counters = *arrived.source->counters;
+  if (facts.verdict == Verdict::kAccepted) {
+    counters.accepted.add();
+    counters.accepted_rate.add(now);
+  } else {
+    counters.duplicates.add();
+    counters.duplicates_rate.add(now);
+  }
+  if (facts.verdict == Verdict::kRearmed) counters.rearmed.add();
+  counters.body_bytes.add(arrived.body_bytes);
+}
+
+void finish(InFlight& arrived, const Result<AcceptFacts>& result) {
+  const Time now = arrived.clock->now();
+  arrived.source->counters->answer_seconds.observe(std::chrono::duration<double>(now - arrived.head_at).count());
+  if (!result.ok()) {
+    const Refusal refusal = result.code() == Code::kExhausted ? Refusal::kOverloaded : Refusal::kStoreUnavailable;
+    // The reason is for the operator's log; the sender learns only that it may send again.
+    if (result.code() == Code::kInternal || result.code() == Code::kUnknown) {
+      log_error("commit.failed", {{"source", arrived.source->config->name},
+                                  {"key", arrived.key ? logged(*arrived.key) : std::string_view("-")},
+                                  {"code", to_string(result.code())},
+                                  {"message", result.status().message()}});
+    }
+    const std::string message = refusal == Refusal::kOverloaded
+                                    ? "too many events wait for their commit; send the request again"
+                                    : "the event could not be stored in time; send the request again";
+    return refuse(*arrived.source, refusal, message, now, arrived.observer, arrived.responder);
+  }
+  // A commit that took longer than the sender waits has stored the event all the same: the sender's next try is its
+  // duplicate.
+  if (now >= arrived.head_at + arrived.source->config->ack_deadline) {
+    arrived.source->counters->refused(Refusal::kStoreUnavailable).add();
+  }
+  count_arrival(arrived, *result, now);  // before the answer, so that who has it finds it counted
+  arrived.responder.respond(arrival_answer(result->verdict, result->id, arrived.empty_answer));
+  log_arrival(arrived, *result, now);
+  if (arrived.observer != nullptr) {
+    arrived.observer->arrived(arrived.source->config->name, arrived.type, arrived.key, *result);
+  }
+}
+
+}  // namespace
+
+struct Ingest::State {
+  Store& store;
+  Committer& committer;
+  const Clock& clock;
+  Observer* const observer;
+  std::atomic<bool> draining{false};
+  LineLimit unknown_paths;
+
+  Mutex mutex;
+  std::shared_ptr<const SourceTable> table GUARDED_BY(mutex);
+
+  State(Store& s, Committer& c, const Clock& k, Observer* o) : store(s), committer(c), clock(k), observer(o) {}
+
+  std::shared_ptr<const SourceTable> current() {
+    MutexLock lock(mutex);
+    return table;
+  }
+
+  // The answer to a request that no source takes, or nullopt where `source` does.
+  std::optional<HttpResponse> misdirected(const HttpRequest& head, const IngestSource* source) {
+    if (source == nullptr) {
+      if (const auto held_back = unknown_paths.admit(clock.now())) {
+        log_info("no_such_source", {{"method", logged(head.method)},
+                                    {"path", logged(head.path)},
+                                    {"remote", head.remote},
+                                    {"held_back", *held_back}});
+      }
+      return no_such_source_answer();
+    }
+    if (head.method != "POST") return method_not_allowed_answer("POST");
+    return std::nullopt;
+  }
+
+  void submit(InFlight arrived, NewEvent event);
+};
+
+void Ingest::State::submit(InFlight arrived, NewEvent event) {
+  const Time deadline = arrived.head_at + arrived.source->config->ack_deadline;
+  Executor& executor = arrived.responder.executor();
+  arrived.responder.set_deadline(
+      deadline, refusal_answer(Refusal::kStoreUnavailable,
+                               "the event could not be stored within the sender's deadline; send the request again"));
+  arrived.submitted_at = clock.now();
+  arrived.body_bytes = event.body.size();
+  arrived.type = event.type;
+  arrived.key = event.key;
+  arrived.arrival = event.arrival;
+  // Shared because std::function must be copyable; there is one owner.
+  auto shared = std::make_shared<InFlight>(std::move(arrived));
+  committer.submit(std::move(event), deadline, &executor,
+                   [shared](const Result<AcceptFacts>& result) { finish(*shared, result); });
+}
+
+Ingest::Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer)
+    : state_(std::make_unique<State>(store, committer, clock, observer)) {}
+
+Ingest::~Ingest() = default;
+
+Status Ingest::configure(std::shared_ptr<const Config> config) {
+  HK_ASSIGN(auto table, SourceTable::build(std::move(config)));
+  MutexLock lock(state_->mutex);
+  state_->table.swap(table);
+  return {};
+}
+
+void Ingest::drain() {
+  state_->draining = true;
+}
+
+HeadDecision Ingest::on_head(const HttpRequest& head) {
+  const bool draining = state_->draining;
+  const bool reads = head.method == "GET" || head.method == "HEAD";
+  if (is_health_path(head.path) && reads) {
+    if (head.path == "/healthz") return {alive_answer(), 0};
+    return {ready_answer(!draining && state_->store.health().ok()), 0};
+  }
+  if (draining) return {draining_answer(), 0};
+  const auto table = state_->current();
+  const IngestSource* source = table ? table->find(head.path) : nullptr;
+  if (source == nullptr && is_health_path(head.path)) return {method_not_allowed_answer("GET, HEAD"), 0};
+  if (auto answer = state_->misdirected(head, source)) return {std::move(answer), 0};
+  return {std::nullopt, source->config->max_body};
+}
+
+// Asks draining no more: a request whose head was taken before is served to its end.
+void Ingest::on_request(HttpRequest request, Responder responder) {
+  auto table = state_->current();
+  const IngestSource* source = table ? table->find(request.path) : nullptr;
+  if (auto answer = state_->misdirected(request, source)) return responder.respond(std::move(*answer));
+
+  const BoundProvider& provider = *source->provider;
+  const auto refused = [&](Refusal refusal, const std::string& message) {
+    refuse(*source, refusal, message, state_->clock.now(), state_->observer, responder);
+  };
+  const auto named = [&](std::string_view what) {
+    return "source \"" + source->config->name + "\": " + std::string(what);
+  };
+
+  if (auto handshake = provider.unsigned_handshake(request)) {
+    source->counters->handshakes.add();
+    return responder.respond(handshake_answer(std::move(*handshake)));
+  }
+  Verification verification = provider.verify(request, request.wall_at);
+  if (verification.reason != Reason::kOk) return refused(refusal_of(verification.reason), named(verification.message));
+  if (auto handshake = provider.handshake(request)) {
+    source->counters->handshakes.add();
+    return responder.respond(handshake_answer(std::move(*handshake)));
+  }
+  Identity identity = provider.identify(request);
+  if (!identity.body.ok()) return refused(Refusal::kMalformed, named(identity.body.message()));
+  if (lacks_key(*source, identity)) return refused(Refusal::kDedupKeyMissing, missing_key_message(*source));
+
+  InFlight arrived;
+  arrived.responder = std::move(responder);
+  arrived.source = source;
+  arrived.clock = &state_->clock;
+  arrived.observer = state_->observer;
+  arrived.head_at = request.head_at;
+  arrived.empty_answer = provider.empty_answer(request);
+  Client client = client_of(request, table->proxies());
+  arrived.table = std::move(table);
+  NewEvent event =
+      new_event(*source, {std::move(request), std::move(verification), std::move(identity), std::move(client)},
+                EventId::make(state_->clock.now()));
+  state_->submit(std::move(arrived), std::move(event));
+}
+
+}  // namespace hookonce

@@ -1,0 +1,67 @@
+#include "ingest/new_event.h"
+
+#include <utility>
+
+#include "base/crypto.h"
+#include "core/dedup.h"
+
+namespace hookonce {
+
+namespace {
+
+void fill_keys(const IngestSource& source, Identity& identity, NewEvent& event) {
+  if (!identity.key && source.config->missing_key == MissingKey::kHash) {
+    identity.key = {"sha256:" + sha256_hex(event.body)};
+  }
+  // Without its own key under `accept` an arrival is a duplicate of nothing, whatever dedup_also would find: swallowing
+  // is the worse error.
+  if (!identity.key) return;
+  event.key = key_text(*identity.key);
+  event.keys.push_back(key_hash("", *identity.key));
+  for (std::size_t i = 0; i < identity.also.size(); ++i) {
+    if (identity.also[i]) event.keys.push_back(key_hash(source.also_spaces[i], {*identity.also[i]}));
+  }
+}
+
+}  // namespace
+
+bool lacks_key(const IngestSource& source, const Identity& identity) {
+  return !identity.key && source.config->missing_key == MissingKey::kReject;
+}
+
+std::string missing_key_message(const IngestSource& source) {
+  std::string fields;
+  for (const FieldSpec& spec : source.config->dedup_key) fields += (fields.empty() ? "`" : ", `") + spec.text() + "`";
+  return "source \"" + source.config->name + "\": the request has no dedup key" +
+         (fields.empty() ? " where its provider puts it" : " at " + fields) +
+         "; correct `dedup_key`, or take such requests with `missing_key = \"accept\"` or \"hash\"";
+}
+
+NewEvent new_event(const IngestSource& source, VerifiedRequest verified, const EventId& id) {
+  HttpRequest& request = verified.request;
+  Identity& identity = verified.identity;
+  NewEvent event;
+  event.id = id;
+  event.source = source.config->name;
+  event.window = source.config->dedup_window;
+  event.rearm = source.config->rearm;
+  event.body = std::move(request.body);
+  event.headers = std::move(request.headers);
+  event.charge = std::move(request.charge);
+  event.forwarded_trusted = verified.client.forwarded_trusted;
+  fill_keys(source, identity, event);
+  event.destinations = source.destinations_for(identity.type);
+  event.type = std::move(identity.type);
+  event.ordering_key = std::move(identity.ordering_key);
+
+  Arrival& arrival = event.arrival;
+  arrival.at = request.head_at;
+  arrival.remote = std::move(verified.client.address);
+  arrival.retry = std::move(identity.retry);
+  arrival.provider_time = verified.verification.provider_time;
+  arrival.secret = verified.verification.secret;
+  arrival.body_hash = body_hash(event.body);
+  return event;
+}
+
+}  // namespace hookonce
