@@ -1,4 +1,5 @@
-// The admin API (contract section 7): health, readiness, metrics, events, replay; with the rules on Host, Origin and content type.
+// The admin API (contract section 7): health, readiness, metrics, events, replay; with the rules on Host, Origin and
+// content type.
 //
 // Store calls block, so requests are handled on the admin server's own thread, never on an ingest thread.
 #pragma once
@@ -18,9 +19,9 @@ namespace hookonce {
 class AdminApi final : public HttpHandler {
  public:
   struct Options {
-    std::function<bool()> draining;             // /readyz is 503 meanwhile
-    std::function<void()> deliveries_pending;   // after a replay: the dispatcher is nudged
-    std::vector<std::string> weaknesses;        // what a weaker durability setting breaks, named in /readyz
+    std::function<bool()> draining;            // /readyz is 503 meanwhile
+    std::function<void()> deliveries_pending;  // after a replay: the dispatcher is nudged
+    std::vector<std::string> weaknesses;       // what a weaker durability setting breaks, named in /readyz
   };
 
   // REQUIRES: store and clock outlive this.

@@ -1,0 +1,28 @@
+// Who may call the admin API: rules on Host, Origin, bearer token and content type (contract section 7). Pure.
+//
+// A browser on the operator's machine reaches a loopback listener too. Host stops pages that have rebound their name to
+// it, Origin stops forms and scripts of other sites, and the content type stops what a form could send.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/http_message.h"
+#include "core/config.h"
+
+namespace hookonce {
+
+// 421 where Host is neither an IP literal, nor localhost, nor in `admin_hosts`.
+std::optional<HttpResponse> refuse_host(const HttpRequest& head, const ServerConfig& server);
+
+// 403 where a POST has an Origin that is not its own Host.
+std::optional<HttpResponse> refuse_origin(const HttpRequest& head);
+
+// Whether the caller has the token, or none is configured.
+bool is_authorized(const HttpRequest& head, const ServerConfig& server);
+HttpResponse unauthorized_answer();
+
+// 415 where a POST has a body that is not application/json.
+std::optional<HttpResponse> refuse_content_type(const HttpRequest& request);
+
+}  // namespace hookonce

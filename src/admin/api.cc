@@ -1,0 +1,145 @@
+#include "admin/api.h"
+
+#include <utility>
+
+#include "admin/access.h"
+#include "admin/answers.h"
+#include "admin/event_calls.h"
+#include "admin/event_queries.h"
+#include "admin/index_page.h"
+#include "admin/openapi.h"
+#include "admin/routes.h"
+#include "admin/state_calls.h"
+#include "base/sync.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr std::size_t kBodyMax = 64 * kKiB;  // filters and a few flags; the largest sensible body is a hundredth of it
+
+HttpResponse not_found_or_allowed(const Routed& routed) {
+  if (routed.allowed.empty()) {
+    return error_response(404, "no_such_call", "no such call; GET /api/v1/openapi.json lists them all");
+  }
+  HttpResponse response = error_response(405, "method_not_allowed", "this path takes " + routed.allowed + " only");
+  response.headers.add("Allow", routed.allowed);
+  return response;
+}
+
+// The order of the rules: a caller that may not be here at all learns nothing about what is.
+std::optional<HttpResponse> refuse(const HttpRequest& head, const ServerConfig& server) {
+  if (auto answer = refuse_host(head, server)) return answer;
+  if (auto answer = refuse_origin(head)) return answer;
+  const Routed routed = find_route(head.method, head.path);
+  const bool open = routed.route != nullptr && routed.route->open;
+  if (!open && !is_authorized(head, server)) return unauthorized_answer();
+  if (routed.route == nullptr) return not_found_or_allowed(routed);
+  return std::nullopt;
+}
+
+HttpResponse answer_call(const CallContext& context, const Routed& routed, const HttpRequest& request) {
+  const EventCall event{routed.id, request.query, request.body};
+  switch (routed.route->call) {
+    case Call::kIndex:
+      return text_answer("text/plain; charset=utf-8", std::string(index_page()));
+    case Call::kHealth:
+      return health();
+    case Call::kReady:
+      return readiness(context, is_authorized(request, context.config.server));
+    case Call::kMetrics:
+      return text_answer("text/plain; version=0.0.4; charset=utf-8", metrics().render());
+    case Call::kOpenApi:
+      return text_answer("application/json", std::string(openapi_document()));
+    case Call::kListEvents:
+      return list_events(context, request.query);
+    case Call::kGetEvent:
+      return get_event(context, event);
+    case Call::kReplayEvent:
+      return replay_event(context, event);
+    case Call::kReplayEvents:
+      return replay_events(context, request.body);
+    case Call::kSources:
+      return list_sources(context);
+    case Call::kDestinations:
+      return list_destinations(context);
+    case Call::kStats:
+      return show_stats(context);
+  }
+  return error_response(500, "internal", "a call without an answer; this is a bug");
+}
+
+bool checks_its_query(Call call) {
+  return call == Call::kListEvents || call == Call::kGetEvent;
+}
+// Probes and scrapers add parameters of their own, which mean nothing here.
+bool ignores_its_query(Call call) {
+  return call == Call::kIndex || call == Call::kHealth || call == Call::kReady || call == Call::kMetrics;
+}
+
+// Answers hold other people's data: no cache keeps them, and no browser guesses that they are a page.
+HttpResponse hardened(HttpResponse response) {
+  response.headers.set("Cache-Control", "no-store");
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  return response;
+}
+
+}  // namespace
+
+struct AdminApi::State {
+  Store& store;
+  const Clock& clock;
+  const Options options;
+
+  Mutex mutex;
+  std::shared_ptr<const Config> config GUARDED_BY(mutex) = std::make_shared<const Config>();
+
+  State(Store& s, const Clock& c, Options o) : store(s), clock(c), options(std::move(o)) {}
+
+  std::shared_ptr<const Config> current() {
+    MutexLock lock(mutex);
+    return config;
+  }
+  HttpResponse answer(const HttpRequest& request, const Config& config_now);
+};
+
+HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& config_now) {
+  // Asked again, because the token may have been changed between the head and the body.
+  if (auto refusal = refuse(request, config_now.server)) return *std::move(refusal);
+  if (auto refusal = refuse_content_type(request)) return *std::move(refusal);
+  const Routed routed = find_route(request.method, request.path);
+  const Call call = routed.route->call;
+  if (!checks_its_query(call) && !ignores_its_query(call)) {
+    const Status status = expect_no_query(request.query);
+    if (!status.ok()) return error_response(400, "invalid_parameter", status.message());
+  }
+  const CallContext context{store,
+                            clock.now(),
+                            config_now,
+                            options.draining && options.draining(),
+                            options.weaknesses,
+                            options.deliveries_pending};
+  return answer_call(context, routed, request);
+}
+
+AdminApi::AdminApi(Store& store, const Clock& clock, Options options)
+    : state_(std::make_unique<State>(store, clock, std::move(options))) {}
+
+AdminApi::~AdminApi() = default;
+
+void AdminApi::configure(std::shared_ptr<const Config> config) {
+  MutexLock lock(state_->mutex);
+  state_->config.swap(config);
+}
+
+HeadDecision AdminApi::on_head(const HttpRequest& head) {
+  if (auto refusal = refuse(head, state_->current()->server)) return {hardened(*std::move(refusal)), 0};
+  return {std::nullopt, kBodyMax};
+}
+
+void AdminApi::on_request(HttpRequest request, Responder responder) {
+  const auto config = state_->current();
+  responder.respond(hardened(state_->answer(request, *config)));
+}
+
+}  // namespace hookonce

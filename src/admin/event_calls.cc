@@ -1,0 +1,169 @@
+#include "admin/event_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "admin/answers.h"
+#include "admin/event_queries.h"
+#include "admin/event_views.h"
+#include "base/log.h"
+
+namespace hookonce {
+
+namespace {
+
+HttpResponse bad_parameter(const Status& status) {
+  return error_response(400, "invalid_parameter", status.message());
+}
+
+HttpResponse bad_field(const Status& status) {
+  return error_response(422, "invalid_field", status.message());
+}
+
+HttpResponse broken_body(const Status& status) {
+  return error_response(400, "malformed", status.message());
+}
+
+HttpResponse no_such_event() {
+  return error_response(404, "no_such_event",
+                        "no event has this id; a provider's own id is found with GET /api/v1/events?key=");
+}
+
+Status not_configured(const std::string& destination, const std::string& where) {
+  return invalid("destination \"" + destination + "\" is not configured" + where);
+}
+
+// Whether the event may be sent to `destination`. A source that the configuration no longer knows vouches for nothing,
+// so there the event's own deliveries do.
+Status check_destination(const EventDetail& event, const std::string& destination, const Config& config) {
+  if (config.destinations.count(destination) == 0) return not_configured(destination, "");
+  const auto named = [&](const auto& candidates, auto name_of) {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const auto& candidate) { return name_of(candidate) == destination; });
+  };
+  const auto source = config.sources.find(event.summary.source);
+  const bool allowed = source != config.sources.end()
+                           ? named(source->second.destinations, [](const SourceDestination& d) { return d.name; })
+                           : named(event.deliveries, [](const Delivery& d) { return d.destination; });
+  if (allowed) return {};
+  return not_configured(destination,
+                        " for source \"" + event.summary.source + "\"; add it to the source's `destinations`");
+}
+
+// Runs all parts of a replay. On an error `done` says how many deliveries the parts before it took.
+struct ReplayTotals {
+  std::int64_t matched = 0;
+  Status failed;
+};
+ReplayTotals replay_all(Store& store, ReplayRequest request, Time now) {
+  ReplayTotals totals;
+  do {
+    Result<Replayed> part = store.replay(request, now);
+    if (!part.ok()) {
+      totals.failed = part.status();
+      return totals;
+    }
+    totals.matched += static_cast<std::int64_t>(part->deliveries.size());
+    request.cursor = std::move(part->next);
+  } while (request.cursor);
+  return totals;
+}
+
+void nudge(const CallContext& context) {
+  if (context.deliveries_pending) context.deliveries_pending();
+}
+
+}  // namespace
+
+HttpResponse list_events(const CallContext& context, std::string_view query) {
+  const Result<ListQuery> list = parse_list_query(query, context.now);
+  if (!list.ok()) return bad_parameter(list.status());
+  const Result<EventPage> page = context.store.list(list->filter, list->limit, list->cursor);
+  if (!page.ok()) return store_error_answer(page.status());
+  json::array items;
+  for (const EventSummary& event : page->items) items.push_back(summary_view(event));
+  json::object answer{{"items", std::move(items)}};
+  answer["next_cursor"] = page->next ? json::value(json_text(*page->next)) : json::value(nullptr);
+  return json_answer(200, answer);
+}
+
+HttpResponse get_event(const CallContext& context, const EventCall& call) {
+  const Result<bool> reveal = parse_reveal(call.query);
+  if (!reveal.ok()) return bad_parameter(reveal.status());
+  const auto id = EventId::parse(call.id);
+  if (!id) return no_such_event();
+  const Result<std::optional<EventDetail>> event = context.store.get(*id);
+  if (!event.ok()) return store_error_answer(event.status());
+  if (!event->has_value()) return no_such_event();
+  return json_answer(200, detail_view(**event, {context.config, *reveal}));
+}
+
+HttpResponse replay_event(const CallContext& context, const EventCall& call) {
+  ReplayBody wanted;
+  if (!call.body.empty()) {
+    const Result<json::value> body = parse_json(call.body);
+    if (!body.ok()) return broken_body(body.status());
+    Result<ReplayBody> parsed = parse_replay_body(*body);
+    if (!parsed.ok()) return bad_field(parsed.status());
+    wanted = std::move(parsed).value();
+  }
+  const auto id = EventId::parse(call.id);
+  if (!id) return no_such_event();
+  ReplayRequest request;
+  request.ids = {*id};
+  request.new_key = wanted.new_key;
+  if (wanted.destination) {
+    const Result<std::optional<EventDetail>> event = context.store.get(*id);
+    if (!event.ok()) return store_error_answer(event.status());
+    if (!event->has_value()) return no_such_event();
+    const Status allowed = check_destination(**event, *wanted.destination, context.config);
+    if (!allowed.ok()) return bad_field(allowed);
+    request.destination = wanted.destination;
+    request.create_missing = true;
+  }
+  const Result<Replayed> replayed = context.store.replay(request, context.now);
+  if (replayed.code() == Code::kNotFound) return no_such_event();
+  if (!replayed.ok()) return store_error_answer(replayed.status());
+  nudge(context);
+  log_info("replayed", {{"event", id->text()},
+                        {"destination", wanted.destination.value_or("*")},
+                        {"deliveries", replayed->deliveries.size()},
+                        {"new_key", wanted.new_key}});
+  json::array deliveries;
+  for (const ReplayedDelivery& delivery : replayed->deliveries) deliveries.push_back(replayed_view(delivery));
+  return json_answer(202, json::object{{"deliveries", std::move(deliveries)}});
+}
+
+HttpResponse replay_events(const CallContext& context, std::string_view body) {
+  const Result<json::value> parsed_body = parse_json(body.empty() ? "{}" : body);
+  if (!parsed_body.ok()) return broken_body(parsed_body.status());
+  Result<ReplaysBody> wanted = parse_replays_body(*parsed_body, context.now);
+  if (!wanted.ok()) return bad_field(wanted.status());
+  if (wanted->names_nothing() && !wanted->dry_run) {
+    return bad_field(
+        invalid("no filter is given, so every event would be sent again; name one, as in \"since\": \"1h\""));
+  }
+  if (wanted->destination && context.config.destinations.count(*wanted->destination) == 0) {
+    return bad_field(not_configured(*wanted->destination, ""));
+  }
+  ReplayRequest request;
+  request.filter = std::move(wanted->filter);
+  request.dead_only = wanted->dead;
+  request.destination = wanted->destination;
+  request.new_key = wanted->new_key;
+  request.dry_run = wanted->dry_run;
+  const ReplayTotals totals = replay_all(context.store, std::move(request), context.now);
+  if (!wanted->dry_run && totals.matched > 0) {
+    nudge(context);
+    log_info("replayed", {{"destination", wanted->destination.value_or("*")},
+                          {"deliveries", totals.matched},
+                          {"new_key", wanted->new_key}});
+  }
+  if (!totals.failed.ok()) {
+    return store_error_answer(
+        totals.failed.with_context(std::to_string(totals.matched) + " deliveries were taken, then"));
+  }
+  return json_answer(202, json::object{{"matched", totals.matched}});
+}
+
+}  // namespace hookonce

@@ -1,0 +1,47 @@
+// What callers ask for: the filters of the list, and the bodies of replays, from text to values. Pure.
+//
+// Every mistake names the parameter and the nearest one that exists. An empty value is as good as none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "store/store.h"
+
+namespace hookonce {
+
+struct ListQuery {
+  EventFilter filter;
+  int limit = kListDefault;
+  std::optional<std::string> cursor;
+};
+
+// The query of GET /api/v1/events.
+Result<ListQuery> parse_list_query(std::string_view query, Time now);
+// The query of GET /api/v1/events/{id}: whether secrets are to be shown.
+Result<bool> parse_reveal(std::string_view query);
+// The query of a call that takes no parameter.
+Status expect_no_query(std::string_view query);
+
+struct ReplayBody {
+  std::optional<std::string> destination;
+  bool new_key = false;
+};
+struct ReplaysBody {
+  EventFilter filter;
+  bool dead = false;
+  std::optional<std::string> destination;
+  bool new_key = false;
+  bool dry_run = false;
+  bool names_nothing() const;  // neither a filter nor `dead` nor a destination: all events would be sent again
+};
+
+// REQUIRES: `body` is valid JSON text, parsed. Anything but an object is kInvalid.
+Result<ReplayBody> parse_replay_body(const json::value& body);
+Result<ReplaysBody> parse_replays_body(const json::value& body, Time now);
+
+}  // namespace hookonce

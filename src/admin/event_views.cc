@@ -1,0 +1,122 @@
+#include "admin/event_views.h"
+
+#include "admin/answers.h"
+#include "admin/masking.h"
+#include "base/bytes.h"
+#include "core/cause.h"
+
+namespace hookonce {
+
+namespace {
+
+std::int64_t milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+json::value time_or_null(const std::optional<Time>& time) {
+  if (!time) return nullptr;
+  return json::string(to_rfc3339(*time));
+}
+
+json::string word(std::string_view text) {
+  return json::string(text);
+}
+
+json::value retry_view(const std::optional<RetryHint>& retry) {
+  if (!retry) return nullptr;
+  return json::object{{"number", retry->number}, {"reason", text_or_null(retry->reason)}};
+}
+
+json::array headers_view(const EventDetail& event, const DetailOptions& options) {
+  // The header in which this source's senders put their token is a secret whatever its name.
+  std::string_view token_header;
+  const auto source = options.config.sources.find(event.summary.source);
+  if (source != options.config.sources.end() && source->second.token) token_header = source->second.token->header;
+
+  json::array view;
+  for (const Header& header : event.headers.items()) {
+    const bool secret =
+        bears_secret(header.name) || (!token_header.empty() && equals_ignore_case(header.name, token_header));
+    view.push_back(json::array{json_text(header.name),
+                               json_text(secret && !options.reveal ? kMasked : std::string_view(header.value))});
+  }
+  return view;
+}
+
+json::object arrival_view(const StoredArrival& stored, const Arrival& first) {
+  const Arrival& arrival = stored.arrival;
+  return {{"at", to_rfc3339(arrival.at)},
+          {"verdict", word(to_string(stored.verdict))},
+          {"cause", word(to_string(cause_of(first, arrival, stored.verdict)))},
+          {"remote", json_text(arrival.remote)},
+          {"retry", retry_view(arrival.retry)},
+          {"provider_time", time_or_null(arrival.provider_time)},
+          {"secret", arrival.secret},
+          {"same_body", stored.same_body},
+          {"since_first_ms", milliseconds(arrival.at - first.at)}};
+}
+
+json::object attempt_view(const Attempt& attempt) {
+  json::object view{{"number", attempt.number}, {"started_at", to_rfc3339(attempt.started_at)}};
+  view["duration_ms"] = attempt.duration ? json::value(milliseconds(*attempt.duration)) : json::value(nullptr);
+  view["outcome"] = attempt.outcome ? json::value(word(to_string(*attempt.outcome))) : json::value(nullptr);
+  const bool answered = attempt.status != 0;
+  view["status"] = answered ? json::value(attempt.status) : json::value(nullptr);
+  view["error"] = text_or_null(attempt.error);
+  view["response"] = answered ? json::value(json_text(attempt.response)) : json::value(nullptr);
+  return view;
+}
+
+json::object delivery_view(const Delivery& delivery, const Config& config) {
+  json::array attempts;
+  for (const Attempt& attempt : delivery.attempts) attempts.push_back(attempt_view(attempt));
+  const bool waits = delivery.state == DeliveryState::kPending;
+  return {{"destination", json_text(delivery.destination)},
+          {"state", word(to_string(delivery.state))},
+          {"orphaned", config.destinations.count(delivery.destination) == 0},
+          {"next_attempt_at", time_or_null(waits ? delivery.next_attempt_at : std::nullopt)},
+          {"delivered_at", time_or_null(delivery.delivered_at)},
+          {"attempts", std::move(attempts)}};
+}
+
+}  // namespace
+
+json::object summary_view(const EventSummary& event) {
+  json::object view{{"id", event.id.text()}, {"source", json_text(event.source)}, {"type", text_or_null(event.type)}};
+  view["key"] = event.key ? json::value(json_text(*event.key)) : json::value(nullptr);
+  view["received_at"] = to_rfc3339(event.received_at);
+  view["state"] = word(to_string(event.state));
+  view["duplicates"] = event.duplicates;
+  view["size"] = event.size;
+  return view;
+}
+
+json::object detail_view(const EventDetail& event, const DetailOptions& options) {
+  json::object view = summary_view(event.summary);
+  view["ordering_key"] = event.ordering_key ? json::value(json_text(*event.ordering_key)) : json::value(nullptr);
+  view["headers"] = headers_view(event, options);
+  if (is_utf8(event.body)) {
+    view["body"] = json::string(event.body);
+  } else {
+    view["body_base64"] = to_base64(event.body);
+  }
+  json::array arrivals;
+  for (const StoredArrival& stored : event.arrivals) {
+    arrivals.push_back(arrival_view(stored, event.arrivals.front().arrival));
+  }
+  view["arrivals"] = std::move(arrivals);
+  json::array deliveries;
+  for (const Delivery& delivery : event.deliveries) deliveries.push_back(delivery_view(delivery, options.config));
+  view["deliveries"] = std::move(deliveries);
+  return view;
+}
+
+json::object replayed_view(const ReplayedDelivery& delivery) {
+  const bool left_alone = delivery.before == DeliveryState::kInFlight;
+  return {{"event", delivery.event.text()},
+          {"destination", json_text(delivery.destination)},
+          {"state", word(to_string(left_alone ? DeliveryState::kInFlight : DeliveryState::kPending))},
+          {"replayed", !left_alone}};
+}
+
+}  // namespace hookonce

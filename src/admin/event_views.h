@@ -1,0 +1,21 @@
+// Events as the JSON of contract section 7. Pure.
+#pragma once
+
+#include "base/json.h"
+#include "core/config.h"
+#include "core/model.h"
+#include "store/store.h"
+
+namespace hookonce {
+
+json::object summary_view(const EventSummary& event);
+
+struct DetailOptions {
+  const Config& config;  // says which destinations are orphaned
+  bool reveal = false;   // show the values of secret-bearing headers
+};
+json::object detail_view(const EventDetail& event, const DetailOptions& options);
+
+json::object replayed_view(const ReplayedDelivery& delivery);
+
+}  // namespace hookonce

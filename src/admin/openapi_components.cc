@@ -1,0 +1,288 @@
+#include "admin/openapi_parts.h"
+
+namespace hookonce {
+
+namespace {
+constexpr std::string_view kText = R"json({
+  "securitySchemes":{"token":{"type":"http","scheme":"bearer","description":"server.admin_token, where one is configured."}},
+  "schemas":{
+   "Error":{
+    "type":"object",
+    "properties":{
+     "error":{
+      "type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"}},
+      "required":["code","message"]
+     }
+    },
+    "required":["error"]
+   },
+   "Event":{
+    "type":"object",
+    "properties":{
+     "id":{"type":"string","format":"uuid"},"source":{"type":"string"},
+     "type":{"type":["string","null"],"description":"The provider's event type; null where it gives none."},
+     "key":{"type":["string","null"],"description":"The dedup key; null where the event has none."},
+     "received_at":{"type":"string","format":"date-time"},
+     "state":{"type":"string","enum":["pending","delivered","dead"]},"duplicates":{"type":"integer"},
+     "size":{"type":"integer","description":"Of the body, in bytes."}
+    },
+    "required":["id","source","type","key","received_at","state","duplicates","size"]
+   },
+   "EventDetail":{
+    "type":"object",
+    "properties":{
+     "id":{"type":"string","format":"uuid"},"source":{"type":"string"},
+     "type":{"type":["string","null"],"description":"The provider's event type; null where it gives none."},
+     "key":{"type":["string","null"],"description":"The dedup key; null where the event has none."},
+     "received_at":{"type":"string","format":"date-time"},
+     "state":{"type":"string","enum":["pending","delivered","dead"]},"duplicates":{"type":"integer"},
+     "size":{"type":"integer","description":"Of the body, in bytes."},
+     "ordering_key":{"type":["string","null"]},
+     "headers":{
+      "type":"array","description":"As they arrived, in order.",
+      "items":{"type":"array","prefixItems":[{"type":"string"},{"type":"string"}],"minItems":2,"maxItems":2}
+     },
+     "body":{"type":"string","description":"Where the bytes are UTF-8."},
+     "body_base64":{"type":"string","contentEncoding":"base64","description":"Where they are not."},
+     "arrivals":{
+      "type":"array","items":{"$ref":"#/components/schemas/Arrival"},
+      "description":"The first, then at most 99 duplicates, oldest first."
+     },
+     "deliveries":{"type":"array","items":{"$ref":"#/components/schemas/Delivery"}}
+    },
+    "required":[
+     "id","source","type","key","received_at","state","duplicates","size","ordering_key","headers","arrivals",
+     "deliveries"
+    ],
+    "oneOf":[{"required":["body"]},{"required":["body_base64"]}]
+   },
+   "Arrival":{
+    "type":"object",
+    "properties":{
+     "at":{"type":"string","format":"date-time"},
+     "verdict":{"type":"string","enum":["accepted","duplicate","rearmed"]},
+     "cause":{"type":"string","enum":["first","concurrent_twin","second_listener","provider_retry","manual_resend"]},
+     "remote":{"type":"string"},
+     "retry":{
+      "type":["object","null"],"description":"What the provider says about its own retrying.",
+      "properties":{"number":{"type":"integer"},"reason":{"type":["string","null"]}},
+      "required":["number","reason"]
+     },
+     "provider_time":{"type":["string","null"],"format":"date-time"},
+     "secret":{"type":"integer","description":"Index of the configured secret that verified it."},
+     "same_body":{"type":"boolean"},"since_first_ms":{"type":"integer"}
+    },
+    "required":["at","verdict","cause","remote","retry","provider_time","secret","same_body","since_first_ms"]
+   },
+   "Delivery":{
+    "type":"object",
+    "properties":{
+     "destination":{"type":"string"},
+     "state":{"type":"string","enum":["pending","in_flight","delivered","dead"]},
+     "orphaned":{"type":"boolean","description":"The configuration does not know the destination."},
+     "next_attempt_at":{"type":["string","null"],"format":"date-time","description":"Null unless pending."},
+     "delivered_at":{"type":["string","null"],"format":"date-time"},
+     "attempts":{"type":"array","items":{"$ref":"#/components/schemas/Attempt"}}
+    },
+    "required":["destination","state","orphaned","next_attempt_at","delivered_at","attempts"]
+   },
+   "Attempt":{
+    "type":"object",
+    "properties":{
+     "number":{"type":"integer"},"started_at":{"type":"string","format":"date-time"},
+     "duration_ms":{"type":["integer","null"]},
+     "outcome":{
+      "type":["string","null"],"enum":["success","failed","unknown","released",null],
+      "description":"Null while in flight."
+     },
+     "status":{"type":["integer","null"],"description":"Null where no answer came."},
+     "error":{"type":["string","null"]},
+     "response":{"type":["string","null"],"description":"The beginning of the answer's body."}
+    },
+    "required":["number","started_at","duration_ms","outcome","status","error","response"]
+   },
+   "ReplayOne":{
+    "type":"object",
+    "properties":{
+     "destination":{
+      "type":["string","null"],
+      "description":"One of the source's destinations; all of the event's deliveries where left out."
+     },
+     "new_key":{
+      "type":"boolean","default":false,
+      "description":"Send under a new Idempotency-Key, so that a backend that dedups takes it as new."
+     }
+    },
+    "additionalProperties":false
+   },
+   "ReplayMany":{
+    "type":"object",
+    "properties":{
+     "source":{"type":["string","null"]},"type":{"type":["string","null"]},
+     "state":{"type":["string","null"],"enum":["pending","delivered","dead",null]},
+     "key":{"type":["string","null"]},"q":{"type":["string","null"]},
+     "since":{"type":["string","null"],"description":"RFC 3339, or an age such as 1h."},
+     "until":{"type":["string","null"],"description":"RFC 3339, or an age such as 1h."},
+     "dead":{"type":"boolean","default":false,"description":"Dead deliveries only."},
+     "destination":{"type":["string","null"]},"new_key":{"type":"boolean","default":false},
+     "dry_run":{"type":"boolean","default":false,"description":"Count, change nothing."}
+    },
+    "additionalProperties":false
+   },
+   "ReplayedDelivery":{
+    "type":"object",
+    "properties":{
+     "event":{"type":"string","format":"uuid"},"destination":{"type":"string"},
+     "state":{"type":"string","enum":["pending","in_flight"],"description":"As it is now."},
+     "replayed":{"type":"boolean","description":"False where it was in flight and was left alone."}
+    },
+    "required":["event","destination","state","replayed"]
+   },
+   "Counts":{
+    "type":"object",
+    "properties":{
+     "accepted":{"type":"integer"},"duplicates":{"type":"integer"},"rearmed":{"type":"integer"},
+     "rejected":{"type":"integer"},"unavailable":{"type":"integer"},"handshakes":{"type":"integer"},
+     "accepted_last_minute":{"type":"integer"},"duplicates_last_minute":{"type":"integer"}
+    },
+    "required":[
+     "accepted","duplicates","rearmed","rejected","unavailable","handshakes","accepted_last_minute",
+     "duplicates_last_minute"
+    ]
+   },
+   "Source":{
+    "type":"object",
+    "properties":{
+     "name":{"type":"string"},"provider":{"type":"string"},"path":{"type":"string"},
+     "secrets":{"type":"integer","description":"How many."},
+     "destinations":{
+      "type":"array",
+      "items":{
+       "type":"object",
+       "properties":{"name":{"type":"string"},"types":{"type":"array","items":{"type":"string"}}},
+       "required":["name","types"]
+      }
+     },
+     "tolerance":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+     "dedup_key":{"type":"array","items":{"type":"string"},"description":"Empty: the provider's own."},
+     "dedup_also":{"type":"array","items":{"type":"string"}},
+     "dedup_window":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+     "missing_key":{"type":"string","enum":["accept","hash","reject"]},"rearm":{"type":"boolean"},
+     "mode":{"type":"string","enum":["async","sync"]},"ordering_key":{"type":["string","null"]},
+     "ack_deadline":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+     "max_body":{"type":"integer","description":"In bytes."},"counts":{"$ref":"#/components/schemas/Counts"}
+    },
+    "required":[
+     "name","provider","path","secrets","destinations","tolerance","dedup_key","dedup_also","dedup_window",
+     "missing_key","rearm","mode","ordering_key","ack_deadline","max_body","counts"
+    ]
+   },
+   "Destination":{
+    "type":"object",
+    "properties":{
+     "name":{"type":"string"},"orphaned":{"type":"boolean"},
+     "waiting":{"type":"integer","description":"Deliveries that are pending or in flight."},
+     "url":{"type":"string","description":"Without user, password and the values of its query."},
+     "secrets":{"type":"integer"},
+     "timeout":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+     "concurrency":{"type":"integer"},"rate_per_second":{"type":["number","null"]},
+     "ordering":{"type":"boolean"},"resign":{"type":"boolean"},
+     "lease":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+     "retry":{
+      "type":"object",
+      "properties":{
+       "first":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+       "factor":{"type":"number"},
+       "max":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+       "jitter":{"type":"number"},"attempts":{"type":"integer"},
+       "give_up":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."}
+      },
+      "required":["first","factor","max","jitter","attempts","give_up"]
+     },
+     "allow_private":{"type":"boolean"}
+    },
+    "required":["name","orphaned","waiting"]
+   },
+   "Stats":{
+    "type":"object",
+    "properties":{
+     "now":{"type":"string","format":"date-time"},"draining":{"type":"boolean"},
+     "events":{"type":"integer","description":"In the inbox; may be an estimate."},
+     "deliveries":{
+      "type":"object",
+      "properties":{
+       "pending":{"type":"integer"},"in_flight":{"type":"integer"},"dead":{"type":"integer"},
+       "orphaned":{"type":"integer"},"oldest_pending_at":{"type":["string","null"],"format":"date-time"}
+      },
+      "required":["pending","in_flight","dead","orphaned","oldest_pending_at"]
+     },
+     "sources":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Counts"}},
+     "destinations":{
+      "type":"object",
+      "additionalProperties":{"type":"object","properties":{"waiting":{"type":"integer"}},"required":["waiting"]}
+     },
+     "store":{
+      "type":"object",
+      "properties":{
+       "ready":{"type":"boolean"},"why":{"type":["string","null"]},
+       "log_bytes":{"type":"integer","description":"Of the write-ahead log."},
+       "weaknesses":{"type":"array","items":{"type":"string"}}
+      },
+      "required":["ready","why","log_bytes","weaknesses"]
+     }
+    },
+    "required":["now","draining","events","deliveries","sources","destinations","store"]
+   }
+  },
+  "responses":{
+   "InvalidParameter":{
+    "description":"A parameter is unknown or cannot be read (invalid_parameter).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "Malformed":{
+    "description":"The body is not JSON (malformed), or a parameter is unknown (invalid_parameter).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "Unauthorized":{
+    "description":"The admin token is missing or wrong (unauthorized).",
+    "headers":{"WWW-Authenticate":{"schema":{"type":"string"}}},
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "ForeignOrigin":{
+    "description":"A page of another origin called (foreign_origin).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "NoSuchEvent":{
+    "description":"No event has this id (no_such_event).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "BodyTooLarge":{
+    "description":"More than 64 KiB (body_too_large).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "UnsupportedMediaType":{
+    "description":"A body that is not application/json (unsupported_media_type).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "Misdirected":{
+    "description":"Host is neither an IP literal, nor localhost, nor in server.admin_hosts (misdirected_request).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "InvalidField":{
+    "description":"A field is unknown, of the wrong kind, or names a destination that is not configured (invalid_field).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "StoreUnavailable":{
+    "description":"The store cannot answer now (store_unavailable).",
+    "headers":{"Retry-After":{"schema":{"type":"string"}}},
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   }
+  }
+ })json";
+}  // namespace
+
+std::string_view openapi_components() {
+  return kText;
+}
+
+}  // namespace hookonce

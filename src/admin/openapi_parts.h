@@ -1,0 +1,12 @@
+// The two halves of the OpenAPI description. Kept by hand beside the calls; tests compare them with the routes and with
+// real answers.
+#pragma once
+
+#include <string_view>
+
+namespace hookonce {
+
+std::string_view openapi_paths();
+std::string_view openapi_components();
+
+}  // namespace hookonce

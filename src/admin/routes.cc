@@ -1,0 +1,56 @@
+#include "admin/routes.h"
+
+#include <optional>
+
+namespace hookonce {
+
+namespace {
+
+constexpr Route kRoutes[] = {
+    {"GET", "/", Call::kIndex, true},
+    {"GET", "/healthz", Call::kHealth, true},
+    {"GET", "/readyz", Call::kReady, true},
+    {"GET", "/metrics", Call::kMetrics},
+    {"GET", "/api/v1/openapi.json", Call::kOpenApi},
+    {"GET", "/api/v1/events", Call::kListEvents},
+    {"GET", "/api/v1/events/{id}", Call::kGetEvent},
+    {"POST", "/api/v1/events/{id}/replay", Call::kReplayEvent},
+    {"POST", "/api/v1/replays", Call::kReplayEvents},
+    {"GET", "/api/v1/sources", Call::kSources},
+    {"GET", "/api/v1/destinations", Call::kDestinations},
+    {"GET", "/api/v1/stats", Call::kStats},
+};
+
+constexpr std::string_view kId = "{id}";
+
+// What stands for `{id}` (empty where the pattern has none), or nullopt where `path` does not match.
+std::optional<std::string_view> match(std::string_view pattern, std::string_view path) {
+  const auto at = pattern.find(kId);
+  if (at == std::string_view::npos) return pattern == path ? std::optional(std::string_view()) : std::nullopt;
+  const std::string_view before = pattern.substr(0, at);
+  const std::string_view after = pattern.substr(at + kId.size());
+  if (path.size() <= before.size() + after.size()) return std::nullopt;
+  if (path.substr(0, before.size()) != before || path.substr(path.size() - after.size()) != after) return std::nullopt;
+  const std::string_view id = path.substr(before.size(), path.size() - before.size() - after.size());
+  return id.find('/') == std::string_view::npos ? std::optional(id) : std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  return kRoutes;
+}
+
+Routed find_route(std::string_view method, std::string_view path) {
+  const std::string_view wanted = method == "HEAD" ? "GET" : method;
+  Routed routed;
+  for (const Route& route : kRoutes) {
+    const auto id = match(route.path, path);
+    if (!id) continue;
+    if (route.method == wanted) return {&route, *id, {}};
+    routed.allowed = route.method == "GET" ? "GET, HEAD" : std::string(route.method);
+  }
+  return routed;
+}
+
+}  // namespace hookonce

@@ -1,0 +1,178 @@
+#include "admin/state_calls.h"
+
+#include <utility>
+
+#include "admin/answers.h"
+#include "admin/masking.h"
+#include "base/bytes.h"
+#include "core/source_counters.h"
+
+namespace hookonce {
+
+namespace {
+
+json::array texts(const std::vector<std::string>& items) {
+  json::array view;
+  for (const std::string& item : items) view.push_back(json_text(item));
+  return view;
+}
+
+json::array specs(const std::vector<FieldSpec>& items) {
+  json::array view;
+  for (const FieldSpec& item : items) view.push_back(json_text(item.text()));
+  return view;
+}
+
+std::string_view word(MissingKey missing_key) {
+  switch (missing_key) {
+    case MissingKey::kAccept:
+      return "accept";
+    case MissingKey::kHash:
+      return "hash";
+    case MissingKey::kReject:
+      return "reject";
+  }
+  return "accept";
+}
+
+json::object counts_view(const std::string& source, Time now) {
+  const SourceCounters& counters = source_counters(source);
+  return {{"accepted", counters.accepted.value()},
+          {"duplicates", counters.duplicates.value()},
+          {"rearmed", counters.rearmed.value()},
+          {"rejected", counters.rejected()},
+          {"unavailable", counters.unavailable()},
+          {"handshakes", counters.handshakes.value()},
+          {"accepted_last_minute", counters.accepted_rate.last_minute(now)},
+          {"duplicates_last_minute", counters.duplicates_rate.last_minute(now)}};
+}
+
+json::object source_view(const SourceConfig& source, Time now) {
+  json::array destinations;
+  for (const SourceDestination& destination : source.destinations) {
+    destinations.push_back(json::object{{"name", json_text(destination.name)}, {"types", texts(destination.types)}});
+  }
+  json::object view{{"name", json_text(source.name)},
+                    {"provider", json_text(source.provider)},
+                    {"path", json_text(source.path)},
+                    {"secrets", source.secrets.size()},
+                    {"destinations", std::move(destinations)},
+                    {"tolerance", format_duration(source.tolerance)},
+                    {"dedup_key", specs(source.dedup_key)},
+                    {"dedup_also", specs(source.dedup_also)},
+                    {"dedup_window", format_duration(source.dedup_window)},
+                    {"missing_key", json::string(word(source.missing_key))},
+                    {"rearm", source.rearm},
+                    {"mode", source.mode == SourceMode::kSync ? "sync" : "async"}};
+  view["ordering_key"] =
+      source.ordering_key ? json::value(json_text(source.ordering_key->text())) : json::value(nullptr);
+  view["ack_deadline"] = format_duration(source.ack_deadline);
+  view["max_body"] = source.max_body;
+  view["counts"] = counts_view(source.name, now);
+  return view;
+}
+
+json::object retry_view(const RetryPolicy& retry) {
+  return {{"first", format_duration(retry.first)},
+          {"factor", retry.factor},
+          {"max", format_duration(retry.max)},
+          {"jitter", retry.jitter},
+          {"attempts", retry.attempts},
+          {"give_up", format_duration(retry.give_up)}};
+}
+
+json::object destination_view(const DestinationConfig& destination, std::int64_t waiting) {
+  json::object view{{"name", json_text(destination.name)},
+                    {"orphaned", false},
+                    {"waiting", waiting},
+                    {"url", json_text(masked_url(destination.url))},
+                    {"secrets", destination.secrets.size()},
+                    {"timeout", format_duration(destination.timeout)},
+                    {"concurrency", destination.concurrency}};
+  view["rate_per_second"] = destination.rate ? json::value(*destination.rate) : json::value(nullptr);
+  view["ordering"] = destination.ordering;
+  view["resign"] = destination.resign;
+  view["lease"] = format_duration(destination.lease);
+  view["retry"] = retry_view(destination.retry);
+  view["allow_private"] = destination.allow_private;
+  return view;
+}
+
+std::int64_t waiting_for(const StoreStats& stats, const std::string& destination) {
+  for (const auto& [name, waiting] : stats.pending_by_destination) {
+    if (name == destination) return waiting;
+  }
+  return 0;
+}
+
+HttpResponse not_ready(std::string_view code, std::string_view why, bool told_why) {
+  if (told_why) return error_response(503, code, why);
+  return error_response(503, "not_ready", "the gateway takes no events now; with the admin token this call says why");
+}
+
+}  // namespace
+
+HttpResponse health() {
+  return json_answer(200, json::object{{"status", "alive"}});
+}
+
+HttpResponse readiness(const CallContext& context, bool told_why) {
+  if (context.draining) return not_ready("draining", "the gateway is shutting down", told_why);
+  const Status health = context.store.health();
+  if (!health.ok()) return not_ready("store_unavailable", health.message(), told_why);
+  json::object answer{{"status", "ready"}};
+  if (told_why) answer["weaknesses"] = texts(context.weaknesses);
+  return json_answer(200, answer);
+}
+
+HttpResponse list_sources(const CallContext& context) {
+  json::array items;
+  for (const auto& [name, source] : context.config.sources) items.push_back(source_view(source, context.now));
+  return json_answer(200, json::object{{"items", std::move(items)}});
+}
+
+HttpResponse list_destinations(const CallContext& context) {
+  const Result<StoreStats> stats = context.store.stats(context.now);
+  if (!stats.ok()) return store_error_answer(stats.status());
+  json::array items;
+  for (const auto& [name, destination] : context.config.destinations) {
+    items.push_back(destination_view(destination, waiting_for(*stats, name)));
+  }
+  for (const auto& [name, waiting] : stats->pending_by_destination) {
+    if (context.config.destinations.count(name) != 0) continue;
+    items.push_back(json::object{{"name", json_text(name)}, {"orphaned", true}, {"waiting", waiting}});
+  }
+  return json_answer(200, json::object{{"items", std::move(items)}});
+}
+
+HttpResponse show_stats(const CallContext& context) {
+  const Result<StoreStats> stats = context.store.stats(context.now);
+  if (!stats.ok()) return store_error_answer(stats.status());
+  std::int64_t orphaned = 0;
+  for (const auto& [name, waiting] : stats->pending_by_destination) {
+    if (context.config.destinations.count(name) == 0) orphaned += waiting;
+  }
+  json::object deliveries{
+      {"pending", stats->pending}, {"in_flight", stats->in_flight}, {"dead", stats->dead}, {"orphaned", orphaned}};
+  deliveries["oldest_pending_at"] =
+      stats->oldest_pending ? json::value(to_rfc3339(*stats->oldest_pending)) : json::value(nullptr);
+
+  json::object sources;
+  for (const auto& [name, source] : context.config.sources) sources[name] = counts_view(name, context.now);
+  json::object destinations;
+  for (const auto& [name, destination] : context.config.destinations) {
+    destinations[name] = json::object{{"waiting", waiting_for(*stats, name)}};
+  }
+  const Status health = context.store.health();
+  json::object store{{"ready", health.ok()}, {"why", text_or_null(health.message())}, {"log_bytes", stats->log_bytes}};
+  store["weaknesses"] = texts(context.weaknesses);
+  return json_answer(200, json::object{{"now", to_rfc3339(context.now)},
+                                       {"draining", context.draining},
+                                       {"events", stats->events},
+                                       {"deliveries", std::move(deliveries)},
+                                       {"sources", std::move(sources)},
+                                       {"destinations", std::move(destinations)},
+                                       {"store", std::move(store)}});
+}
+
+}  // namespace hookonce
