@@ -7,8 +7,8 @@
 //   body                       the whole body; its value reads `sha256:<hex>`
 //   form_json:payload:/type    (providers only) a JSON pointer into the JSON text of a form field
 //
-// Of a repeated JSON name, form field or query parameter the last counts. A FieldReader is built once per source and reads
-// the body at most once per request in each form (JSON, form, hash), whatever the number of specs.
+// Of a repeated JSON name, form field or query parameter the last counts. A FieldReader is built once per source and
+// reads the body at most once per request in each form (JSON, form, hash), whatever the number of specs.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,8 @@ struct FieldSpec {
   bool operator==(const FieldSpec&) const = default;
 };
 
-// One value per spec: nullopt where it is missing, empty, null, or neither a string nor a number (kBool reads as missing too).
+// One value per spec: nullopt where it is missing, empty, null, or neither a string nor a number (kBool reads as
+// missing too).
 struct Fields {
   std::vector<std::optional<std::string>> values;
   // Valid where some spec had to look into the body. A body that is not JSON (or a form) as a whole has a problem here;
@@ -44,8 +45,8 @@ struct Fields {
   Status body;
   // kFormJson where the named field is there and is not JSON; part of `body` too.
 
-  // kInvalid, and names the header, where a kHeader spec's header is repeated with differing values (that value is nullopt).
-  // Where the dedup key is read from it, the request is malformed.
+  // kInvalid, and names the header, where a kHeader spec's header is repeated with differing values (that value is
+  // nullopt). Where the dedup key is read from it, the request is malformed.
   Status headers;
 };
 

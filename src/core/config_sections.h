@@ -1,0 +1,32 @@
+// Reads the tables of a configuration, one function each: keys, types, ranges, and what a table can judge by itself.
+// What only several tables together show is in config_rules.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "core/config_load.h"
+#include "core/config_table.h"
+
+namespace hookonce {
+
+ServerConfig read_server(ConfigTable& table, const ConfigWorld& world);
+StoreConfig read_store(ConfigTable& table, const ConfigWorld& world);
+// `server` decides max_body where it sets one.
+SourceConfig read_source(ConfigTable& table, const std::string& name, const ServerConfig& server,
+                         const ConfigWorld& world);
+DestinationConfig read_destination(ConfigTable& table, const std::string& name, const ConfigWorld& world);
+
+// The key `secrets`, resolved; false where it is missing or an entry is wrong, which is reported by position, never by
+// value.
+bool read_secrets(ConfigTable& table, ConfigSection section, const std::string& name, const ConfigWorld& world,
+                  std::vector<std::string>& out);
+
+// The provider that the configuration calls `name`, by name or alias; nullptr where there is none.
+const ProviderTraits* find_traits(std::string_view name, const ConfigWorld& world);
+
+// The longest time that any key takes: sums of a few of them stay far from what a Duration holds.
+inline constexpr Duration kLongest = std::chrono::hours(24 * 3650);
+
+}  // namespace hookonce
