@@ -1,0 +1,397 @@
+#include "store/memory_store.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/sync.h"
+#include "store/delivery_record.h"
+#include "store/event_filter.h"
+
+namespace hookonce {
+
+namespace {
+
+using Seq = std::int64_t;  // the order of acceptance
+
+struct StoredDelivery {
+  DeliveryRecord record;
+  std::map<int, Attempt> attempts;  // settled ones and those without an outcome, by number
+};
+
+struct StoredEvent {
+  EventSummary summary;  // its state is computed when asked for
+  std::optional<std::string> ordering_key;
+  bool forwarded_trusted = false;
+  std::shared_ptr<const Headers> headers;
+  std::shared_ptr<const std::string> body;
+  std::vector<StoredArrival> arrivals;
+  std::map<std::string, StoredDelivery> deliveries;  // by destination
+};
+
+// Who holds a dedup key. It outlives its event, so it knows what a duplicate is told.
+struct TakenKey {
+  Seq seq = 0;
+  EventId id;
+  Time first_at{};
+  Time expires_at{};
+  KeyHash body_hash{};
+};
+
+class MemoryStore final : public Store {
+ public:
+  Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
+                             Time now) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    std::set<EventId> ids;
+    for (const NewEvent& event : events) {
+      if (by_id_.contains(event.id) || !ids.insert(event.id).second)
+        return internal("event id " + event.id.text() + " exists");
+    }
+    CommitFacts facts;
+    for (const NewEvent& event : events) facts.accepts.push_back(accept(event, now));
+    for (const Settlement& settlement : settlements) facts.settles.push_back(settle_one(settlement, now));
+    return facts;
+  }
+
+  Result<Claimed> claim(const ClaimRequest& request, Time now) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    Claimed claimed;
+    for (const ClaimDestination& destination : request.destinations) claim_for(destination, now, claimed);
+    return claimed;
+  }
+
+  Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) override
+      LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    std::optional<Time> next;
+    for (const std::string& name : destinations) {
+      const auto queue = open_.find(name);
+      if (queue == open_.end() || queue->second.empty()) continue;
+      const Time due = std::max(now, queue->second.begin()->first);
+      if (!next || due < *next) next = due;
+    }
+    return next;
+  }
+
+  Result<std::optional<EventDetail>> get(const EventId& id) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    const auto found = by_id_.find(id);
+    if (found == by_id_.end()) return std::optional<EventDetail>();
+    return std::optional<EventDetail>(detail_of(events_.at(found->second)));
+  }
+
+  Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override
+      LOCKS_EXCLUDED(mutex_) {
+    HK_ASSIGN(const Seq before, parse_cursor(cursor));
+    MutexLock lock(mutex_);
+    EventPage page;
+    const std::vector<Seq> found = find(filter, before, limit + 1);
+    for (Seq seq : found) {
+      if (page.items.size() == static_cast<std::size_t>(limit)) {
+        page.next = format_cursor(found[static_cast<std::size_t>(limit) - 1]);
+        break;
+      }
+      page.items.push_back(summary_of(events_.at(seq)));
+    }
+    return page;
+  }
+
+  Result<StoreStats> stats(Time) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    StoreStats stats;
+    stats.events = static_cast<std::int64_t>(events_.size());
+    for (const auto& [seq, event] : events_) {
+      for (const auto& [name, delivery] : event.deliveries) {
+        const DeliveryState state = delivery.record.state;
+        if (state == DeliveryState::kDead) ++stats.dead;
+        if (state == DeliveryState::kInFlight) ++stats.in_flight;
+        if (state != DeliveryState::kPending) continue;
+        ++stats.pending;
+        if (!stats.oldest_pending) stats.oldest_pending = event.summary.received_at;
+      }
+    }
+    for (const auto& [name, queue] : open_) {
+      if (!queue.empty()) stats.pending_by_destination.emplace_back(name, static_cast<std::int64_t>(queue.size()));
+    }
+    return stats;
+  }
+
+  Result<Replayed> replay(const ReplayRequest& request, Time now) override LOCKS_EXCLUDED(mutex_) {
+    HK_ASSIGN(const Seq before, parse_cursor(request.cursor));
+    if (request.ids.size() > static_cast<std::size_t>(kListMax)) return invalid("replay: at most 500 ids at once");
+    MutexLock lock(mutex_);
+    std::vector<Seq> chosen;
+    Replayed replayed;
+    if (!request.ids.empty()) {
+      for (const EventId& id : request.ids) {
+        const auto found = by_id_.find(id);
+        if (found == by_id_.end()) return not_found("event " + id.text() + ": no such event");
+        if (std::find(chosen.begin(), chosen.end(), found->second) == chosen.end()) chosen.push_back(found->second);
+      }
+    } else {
+      chosen = find(request.filter, before, kListMax + 1);
+      if (chosen.size() > static_cast<std::size_t>(kListMax)) {
+        chosen.pop_back();
+        replayed.next = format_cursor(chosen.back());
+      }
+    }
+    for (Seq seq : chosen) replay_event(seq, request, now, replayed);
+    return replayed;
+  }
+
+  Result<std::int64_t> prune(const PruneRequest& request) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    std::int64_t removed = 0;
+    for (auto it = events_.begin(); it != events_.end() && removed < request.limit;) {
+      if (!ended_before(it->second, request.events_before)) {
+        ++it;
+        continue;
+      }
+      by_id_.erase(it->second.summary.id);
+      it = events_.erase(it);
+      ++removed;
+    }
+    for (auto it = keys_.begin(); it != keys_.end() && removed < request.limit;) {
+      const bool over = it->second.expires_at <= request.keys_now && !events_.contains(it->second.seq);
+      it = over ? keys_.erase(it) : std::next(it);
+      removed += over ? 1 : 0;
+    }
+    return removed;
+  }
+
+  Status health() override { return {}; }
+  Status recover(Time) override { return {}; }
+
+ private:
+  using KeyName = std::pair<std::string, KeyHash>;  // source and key
+
+  AcceptFacts accept(const NewEvent& event, Time now) LOCKS_REQUIRED(mutex_) {
+    std::optional<TakenKey> oldest;  // of the live hits
+    std::vector<KeyHash> missing;
+    for (const KeyHash& key : event.keys) {
+      const auto taken = keys_.find({event.source, key});
+      if (taken == keys_.end() || taken->second.expires_at <= now) {
+        missing.push_back(key);
+      } else if (!oldest || taken->second.seq < oldest->seq) {
+        oldest = taken->second;
+      }
+    }
+    const bool is_new = !oldest || (event.rule == KeyRule::kEach && !missing.empty());
+    const Seq seq = next_seq_;
+    const TakenKey holder =
+        is_new ? TakenKey{seq, event.id, now, now + event.window, event.arrival.body_hash} : *oldest;
+    if (is_new || event.rule == KeyRule::kAny) {
+      for (const KeyHash& key : missing) keys_[{event.source, key}] = holder;
+    }
+    return is_new ? insert(event, now) : duplicate(event, holder, now);
+  }
+
+  AcceptFacts insert(const NewEvent& event, Time now) LOCKS_REQUIRED(mutex_) {
+    const Seq seq = next_seq_++;
+    StoredEvent& stored = events_[seq];
+    stored.summary.id = event.id;
+    stored.summary.source = event.source;
+    stored.summary.type = event.type;
+    stored.summary.key = event.key;
+    stored.summary.received_at = now;
+    stored.summary.size = event.body.size();
+    stored.ordering_key = event.ordering_key;
+    stored.forwarded_trusted = event.forwarded_trusted;
+    stored.headers = std::make_shared<const Headers>(event.headers);
+    stored.body = std::make_shared<const std::string>(event.body);
+    stored.arrivals.push_back({event.arrival, Verdict::kAccepted, true});
+    by_id_[event.id] = seq;
+    for (const std::string& name : event.destinations) set_record(seq, name, new_delivery(now));
+    return {Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+  }
+
+  AcceptFacts duplicate(const NewEvent& event, const TakenKey& holder, Time now) LOCKS_REQUIRED(mutex_) {
+    AcceptFacts facts{Verdict::kDuplicate, holder.id, holder.first_at, holder.body_hash == event.arrival.body_hash,
+                      false};
+    const auto found = events_.find(holder.seq);
+    if (found == events_.end()) return facts;  // Pruned before its key's window was over.
+    for (auto& [name, delivery] : found->second.deliveries) {
+      DeliveryRecord record = delivery.record;
+      if (!event.rearm || !rearm(record, now)) continue;
+      set_record(holder.seq, name, record);
+      facts.verdict = Verdict::kRearmed;
+      facts.new_delivery = true;
+    }
+    ++found->second.summary.duplicates;
+    if (found->second.arrivals.size() < static_cast<std::size_t>(kArrivalsMax)) {
+      found->second.arrivals.push_back({event.arrival, facts.verdict, facts.same_body});
+    }
+    return facts;
+  }
+
+  SettleFacts settle_one(const Settlement& settlement, Time now) LOCKS_REQUIRED(mutex_) {
+    const auto id = by_id_.find(settlement.event);
+    if (id == by_id_.end()) return {};
+    StoredEvent& event = events_.at(id->second);
+    const auto found = event.deliveries.find(settlement.destination);
+    if (found == event.deliveries.end()) return {false, state_of(event)};
+    DeliveryRecord record = found->second.record;
+    const bool taken = settle(record, settlement, now);
+    if (taken) {
+      set_record(id->second, settlement.destination, record);
+      record_attempt(found->second, settled_attempt(settlement));
+    } else {
+      // A later attempt has replaced it: what is shown as unknown gets its real outcome, and nothing else changes.
+      const auto shown = found->second.attempts.find(settlement.attempt);
+      if (shown != found->second.attempts.end() && shown->second.outcome == Outcome::kUnknown) {
+        shown->second = settled_attempt(settlement);
+      }
+    }
+    return {taken, state_of(event)};
+  }
+
+  void claim_for(const ClaimDestination& destination, Time now, Claimed& claimed) LOCKS_REQUIRED(mutex_) {
+    RetryPolicy policy;
+    policy.attempts = destination.attempts;
+    policy.give_up = destination.give_up;
+    for (int leased = 0; leased < destination.slots;) {
+      const auto queue = open_.find(destination.name);
+      if (queue == open_.end() || queue->second.empty() || queue->second.begin()->first > now) return;
+      const Seq seq = queue->second.begin()->second;
+      StoredEvent& event = events_.at(seq);
+      StoredDelivery& delivery = event.deliveries.at(destination.name);
+      DeliveryRecord record = delivery.record;
+      if (lease_ran_out(record, now)) {
+        record_attempt(delivery, attempt_without_outcome(record));
+        if (used_up(policy, record.counted, now - record.armed_at)) {
+          bury(record, now);
+          set_record(seq, destination.name, record);
+          claimed.dead.push_back({event.summary.id, destination.name});
+          continue;
+        }
+      }
+      take_lease(record, destination.lease, now);
+      set_record(seq, destination.name, record);
+      claimed.leases.push_back(lease_of(event, destination.name, record));
+      ++leased;
+    }
+  }
+
+  void replay_event(Seq seq, const ReplayRequest& request, Time now, Replayed& replayed) LOCKS_REQUIRED(mutex_) {
+    const StoredEvent& event = events_.at(seq);
+    std::vector<std::pair<std::string, DeliveryRecord>> chosen;  // set_record() changes what is walked here
+    for (const auto& [name, delivery] : event.deliveries) {
+      if (request.destination && *request.destination != name) continue;
+      if (request.dead_only && delivery.record.state != DeliveryState::kDead) continue;
+      chosen.emplace_back(name, delivery.record);
+    }
+    const bool create = request.destination && request.create_missing && !request.dead_only;
+    if (create && !event.deliveries.contains(*request.destination)) {
+      chosen.emplace_back(*request.destination, new_delivery(now));
+    }
+    for (auto& [name, record] : chosen) {
+      replayed.deliveries.push_back({event.summary.id, name, record.state});
+      const bool changed = hookonce::replay(record, request.new_key, now);
+      if (changed && !request.dry_run) set_record(seq, name, record);
+    }
+  }
+
+  // Newest first, at most `limit`.
+  std::vector<Seq> find(const EventFilter& filter, Seq before, int limit) const LOCKS_REQUIRED(mutex_) {
+    std::vector<Seq> found;
+    for (auto it = events_.rbegin(); it != events_.rend() && found.size() < static_cast<std::size_t>(limit); ++it) {
+      const StoredEvent& event = it->second;
+      if (it->first >= before || !matches_fields(filter, event.summary)) continue;
+      if (filter.state && *filter.state != state_of(event)) continue;
+      if (matches_names(filter, event.summary) || contains(*event.body, filter.query)) found.push_back(it->first);
+    }
+    return found;
+  }
+
+  // Writes a record and keeps `open_` in step with it.
+  void set_record(Seq seq, const std::string& name, const DeliveryRecord& record) LOCKS_REQUIRED(mutex_) {
+    StoredDelivery& delivery = events_.at(seq).deliveries[name];
+    open_[name].erase({delivery.record.due_at, seq});
+    delivery.record = record;
+    if (record.is_open()) open_[name].insert({record.due_at, seq});
+  }
+
+  static void record_attempt(StoredDelivery& delivery, Attempt attempt) {
+    delivery.attempts[attempt.number] = std::move(attempt);
+    if (delivery.attempts.size() > static_cast<std::size_t>(kAttemptsShown))
+      delivery.attempts.erase(delivery.attempts.begin());
+  }
+
+  static EventState state_of(const StoredEvent& event) {
+    EventStateOf state;
+    for (const auto& [name, delivery] : event.deliveries) state.add(delivery.record.state);
+    return state.value();
+  }
+
+  static bool ended_before(const StoredEvent& event, Time before) {
+    Time end = event.summary.received_at;
+    for (const auto& [name, delivery] : event.deliveries) {
+      if (delivery.record.is_open()) return false;
+      end = std::max(end, delivery.record.ended_at);
+    }
+    return end < before;
+  }
+
+  static Lease lease_of(const StoredEvent& event, const std::string& destination, const DeliveryRecord& record) {
+    Lease lease;
+    lease.event = event.summary.id;
+    lease.destination = destination;
+    lease.attempt = record.attempt;
+    lease.counted = record.counted;
+    lease.claimed_at = record.claimed_at;
+    lease.until = record.due_at;
+    lease.armed_at = record.armed_at;
+    lease.replay = record.replay;
+    lease.new_key = record.new_key;
+    lease.source = event.summary.source;
+    lease.type = event.summary.type;
+    lease.received_at = event.summary.received_at;
+    lease.forwarded_trusted = event.forwarded_trusted;
+    lease.headers = event.headers;
+    lease.body = event.body;
+    return lease;
+  }
+
+  static EventSummary summary_of(const StoredEvent& event) {
+    EventSummary summary = event.summary;
+    summary.state = state_of(event);
+    return summary;
+  }
+
+  static EventDetail detail_of(const StoredEvent& event) {
+    EventDetail detail;
+    detail.summary = summary_of(event);
+    detail.ordering_key = event.ordering_key;
+    detail.headers = *event.headers;
+    detail.body = *event.body;
+    detail.arrivals = event.arrivals;
+    for (const auto& [name, stored] : event.deliveries) {
+      Delivery delivery;
+      delivery.destination = name;
+      delivery.state = stored.record.state;
+      if (delivery.state == DeliveryState::kPending) delivery.next_attempt_at = stored.record.due_at;
+      delivery.delivered_at = stored.record.delivered_at;
+      for (const auto& [number, attempt] : stored.attempts) delivery.attempts.push_back(attempt);
+      if (delivery.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(stored.record));
+      detail.deliveries.push_back(std::move(delivery));
+    }
+    return detail;
+  }
+
+  Mutex mutex_;
+  Seq next_seq_ GUARDED_BY(mutex_) = 1;
+  std::map<Seq, StoredEvent> events_ GUARDED_BY(mutex_);
+  std::map<EventId, Seq> by_id_ GUARDED_BY(mutex_);
+  std::map<KeyName, TakenKey> keys_ GUARDED_BY(mutex_);
+  std::map<std::string, std::set<std::pair<Time, Seq>>> open_
+      GUARDED_BY(mutex_);  // pending and in flight, by destination
+};
+
+}  // namespace
+
+std::unique_ptr<Store> make_memory_store() {
+  return std::make_unique<MemoryStore>();
+}
+
+}  // namespace hookonce
