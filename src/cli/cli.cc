@@ -1,0 +1,130 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+
+namespace hookonce {
+
+namespace {
+
+struct Command {
+  const char* name;
+  Run (*add)(CLI::App& root);
+};
+
+// In the order of --help: running, looking, trying.
+constexpr Command kCommands[] = {
+    {"serve", add_serve},   {"forward", add_forward}, {"check", add_check},   {"events", add_events},
+    {"show", add_show},     {"replay", add_replay},   {"store", add_store},   {"send", add_send},
+    {"hammer", add_hammer}, {"sink", add_sink},       {"verify", add_verify}, {"version", add_version},
+};
+
+constexpr const char* kFooter =
+    "Exit status: 0 done, 1 failed, 2 wrong usage or configuration.\n"
+    "`hookonce COMMAND --help` shows the options of a command, with examples.\n"
+    "\n"
+    "Examples:\n"
+    "  hookonce forward stripe --secret env:STRIPE_WEBHOOK_SECRET --to http://127.0.0.1:8000/webhook/\n"
+    "  hookonce serve --config hookonce.toml\n"
+    "  hookonce events --since 1h";
+
+int unknown_command(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  const auto near = nearest(word, names);
+  complain(fmt::format("unknown command {}; {}", printable(word),
+                       near ? fmt::format("did you mean `hookonce {}`?", *near) : "see `hookonce --help`"));
+  return kExitUsage;
+}
+
+// The sub-command that the arguments reached, and its words: "store backup".
+std::pair<const CLI::App*, std::string> reached(const CLI::App& root) {
+  const CLI::App* command = &root;
+  std::string words;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  return {command, words};
+}
+
+// "; did you mean --secret?" for an option that nearly has a name, else "".
+std::string option_proposal(const CLI::App& command, const std::vector<std::string>& extras) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& extra : extras) {
+    if (extra.rfind("--", 0) != 0) continue;
+    if (const auto near = nearest(extra.substr(0, extra.find('=')), names))
+      return fmt::format("; did you mean {}?", *near);
+  }
+  return "";
+}
+
+int usage_mistake(const CLI::App& root, const CLI::ParseError& error) {
+  const auto [command, words] = reached(root);
+  const std::vector<std::string> extras = root.remaining(true);
+  if (!extras.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    complain(fmt::format("unexpected argument {}{}", printable(extras.front()), option_proposal(*command, extras)));
+  } else {
+    complain(printable(error.what()));
+  }
+  complain(fmt::format("see `hookonce{} --help`", words));
+  return kExitUsage;
+}
+
+int run(int argc, char** argv) {
+  CLI::App root("Hookonce takes webhooks in once, durably, and delivers them to your backend.", "hookonce");
+  root.footer(kFooter);
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(36);
+  std::map<std::string, Run> runs;
+  for (const Command& command : kCommands) runs[command.name] = command.add(root);
+
+  if (argc < 2) {
+    const std::string help = root.help();
+    std::fwrite(help.data(), 1, help.size(), stderr);
+    return kExitUsage;
+  }
+  if (argv[1][0] != '-' && runs.count(argv[1]) == 0) return unknown_command(argv[1]);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return root.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return usage_mistake(root, error);
+  }
+  return runs.at(root.get_subcommands().front()->get_name())();
+}
+
+}  // namespace
+
+int run_cli(int argc, char** argv) {
+  // A peer or a reader that has gone is an error of that write alone.
+  std::signal(SIGPIPE, SIG_IGN);
+  int status = kExitFailed;
+  try {
+    status = run(argc, argv);
+  } catch (const std::exception& error) {
+    complain(fmt::format("unexpected: {}", error.what()));
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (status == kExitDone) status = kExitFailed;
+    complain("standard output could not be written");
+  }
+  return status;
+}
+
+}  // namespace hookonce

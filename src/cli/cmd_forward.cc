@@ -1,0 +1,111 @@
+// `hookonce forward`: a gateway without a configuration file.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "app/gateway.h"
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/forward_config.h"
+#include "cli/free_port.h"
+#include "cli/gateway_run.h"
+#include "cli/live_lines.h"
+#include "cli/log_options.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr int kFirstAdminPort = 8081;  // where the client commands look, if it is free
+
+struct Forward {
+  ForwardOptions forward;
+  LogOptions log;
+};
+
+std::string introduction(const Gateway& gateway, const Config& config, const ForwardOptions& options) {
+  const std::string& ingest = gateway.ingest_addresses().front();
+  std::string text = fmt::format("  {}  http://{}{}  ->  {}\n", options.provider, ingest, options.path, options.to);
+  text += fmt::format("  inbox {}, admin http://{}\n", config.store.url, gateway.admin_address());
+  text += fmt::format("  look further: hookonce events --admin http://{}\n\n", gateway.admin_address());
+  return text;
+}
+
+void print_lines(LiveLines& lines) {
+  say(lines.take());
+  std::fflush(stdout);
+}
+
+int forward(const Forward& given) {
+  apply(given.log);
+  if (const Status status = check_forward_provider(given.forward); !status.ok()) {
+    complain_of_mistakes({status.message()}, kNothingStarted);
+    return kExitUsage;
+  }
+  const Result<std::string> admin = next_free_loopback(kFirstAdminPort, given.forward.listen);
+  if (!admin.ok()) return complain_of_start(admin.status());
+  const CheckedConfig checked = check_config_text(forward_toml(given.forward, *admin), "forward");
+  for (const std::string& warning : checked.warnings) complain("warning: " + warning);
+  if (!checked.config) {
+    complain_of_mistakes(checked.errors, kNothingStarted);
+    return kExitUsage;
+  }
+
+  // Closing the terminal ends it as Ctrl-C does: there is no configuration to read again.
+  Signals signals(Signals::Hangup::kStops);
+  FailureNote failure([&signals] { signals.wake(); });
+  LiveLines lines(system_clock(), stdout_wants_colour(), [&signals] { signals.wake(); });
+  Gateway::Options options;
+  options.ingest_observer = &lines;
+  options.delivery_observer = &lines;
+  options.failed = [&failure](const Status& status) { failure.put(status); };
+  Result<std::unique_ptr<Gateway>> started = Gateway::start(checked.config, options);
+  if (!started.ok()) return complain_of_start(started.status());
+  Gateway& gateway = **started;
+  say(ready_line(gateway));
+  say(introduction(gateway, *checked.config, given.forward));
+  std::fflush(stdout);
+
+  while (signals.wait() == Signals::Event::kWoken && !failure.happened()) print_lines(lines);
+  const int status = drain(gateway, failure);
+  print_lines(lines);
+  return status;
+}
+
+}  // namespace
+
+Run add_forward(CLI::App& root) {
+  CLI::App* command = root.add_subcommand(
+      "forward", "Run a gateway for one provider and one destination, without a configuration file");
+  const auto given = std::make_shared<Forward>();
+  // The lines of `forward` say the same as the log's, so that the log keeps to what needs a person.
+  given->log.level = "warn";
+  ForwardOptions& options = given->forward;
+  command->add_option("PROVIDER", options.provider, "Who sends: stripe, slack, github, ...")->required()->type_name("");
+  command->add_option("--secret", options.secrets, "The provider's signing secret: a literal, env:NAME or file:PATH")
+      ->required()
+      ->expected(1)
+      ->take_all()
+      ->type_name("S");
+  command->add_option("--to", options.to, "Where events go")->required()->type_name("URL");
+  command->add_option("--listen", options.listen, "Address for the provider")->type_name("ADDR")->capture_default_str();
+  command->add_option("--path", options.path, "Path for the provider")->type_name("P")->capture_default_str();
+  command->add_option("--store", options.store, "The inbox; default sqlite:hookonce-PROVIDER.db")->type_name("URL");
+  command->add_option("--header", options.header, "The signature header, for provider hmac")->type_name("NAME");
+  add_log_options(*command, given->log);
+  command->footer(
+      "Prints one line for each arrival, rejection and attempt. The admin API listens on the next free port from\n"
+      "8081 on, which is printed. Ctrl-C drains as `serve` does.\n"
+      "\n"
+      "Examples:\n"
+      "  hookonce forward stripe --secret env:STRIPE_WEBHOOK_SECRET --to http://127.0.0.1:8000/webhook/\n"
+      "  hookonce forward slack --secret file:slack.secret --to http://127.0.0.1:3000/slack/events --path /slack\n"
+      "  hookonce forward hmac --header X-Signature --secret env:SECRET --to http://127.0.0.1:8000/hook");
+  return [given] { return forward(*given); };
+}
+
+}  // namespace hookonce

@@ -1,0 +1,52 @@
+#include "cli/gateway_run.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+
+namespace hookonce {
+
+std::string ready_line(const Gateway& gateway) {
+  return fmt::format("hookonce: ready ingest={} admin={}\n", join(gateway.ingest_addresses(), ","),
+                     gateway.admin_address());
+}
+
+int complain_of_start(const Status& status) {
+  if (status.code() == Code::kInvalid || status.code() == Code::kPrecondition) {
+    complain_of_mistakes({status.message()}, kNothingStarted);
+    return kExitUsage;
+  }
+  complain(status.message());
+  return kExitFailed;
+}
+
+void FailureNote::put(const Status& status) {
+  {
+    MutexLock lock(mutex_);
+    if (status_) return;
+    status_ = status;
+  }
+  wake_();
+}
+
+std::optional<Status> FailureNote::get() const {
+  MutexLock lock(mutex_);
+  return status_;
+}
+
+int drain(Gateway& gateway, const FailureNote& failure) {
+  log_info("draining", {});
+  gateway.drain();
+  // Also when the store gave up during the drain: some of what was asked for is not written.
+  if (const std::optional<Status> status = failure.get()) {
+    complain(status->message());
+    return kExitFailed;
+  }
+  log_info("stopped", {});
+  return kExitDone;
+}
+
+}  // namespace hookonce
