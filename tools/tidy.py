@@ -105,7 +105,8 @@ def check_line(path, line, is_test):
                 yield f"`{re.search(call, code).group(0)}` belongs into {place} alone"
         if not re.match(PROVIDER_FILES, path):
             # Texts for people (help, hints) may name a provider as an example; identifiers may not.
-            bare = re.sub(r'"(\\.|[^"\\])*"', '""', code)
+            # Strings go first: an address in one holds `//`, which is no comment.
+            bare = without_comments(re.sub(r'"(\\.|[^"\\])*"', '""', line))
             name = None if match else re.search(PROVIDER_NAMES, bare, re.IGNORECASE)
             if name and not re.search(r"StandardWebhooksSigner|standard_webhooks_signer|decode_standard_webhooks", bare):
                 yield f"provider name `{name.group(0)}` belongs into its own file in src/provider"
