@@ -5,11 +5,18 @@
 namespace hookonce {
 
 // Each is defined in the provider's own file; adding a provider adds that file, a line here and one in the table.
+const Provider& github_provider();
+const Provider& hmac_provider();
+const Provider& none_provider();
+const Provider& slack_provider();
+const Provider& standard_webhooks_provider();
 const Provider& stripe_provider();
+const Provider& token_provider();
 
 std::span<const Provider* const> all_providers() {
   static const std::array table = {
-      &stripe_provider(),
+      &github_provider(), &hmac_provider(),  &none_provider(), &slack_provider(), &standard_webhooks_provider(),
+      &stripe_provider(), &token_provider(),
   };
   return table;
 }

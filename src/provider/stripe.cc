@@ -80,8 +80,8 @@ class BoundStripe final : public BoundProvider {
       verification = refused(Reason::kNoSignatureWithExpectedScheme,
                              fmt::format("header {} holds no v1 signature; only v1 is accepted", kSignatureHeader));
     } else if (auto secret = keys_.match({listed.time_text, ".", request.body}, SignatureText::kHex, listed.v1)) {
-      if (auto refusal = time_stamp_refusal(*stamp, now, tolerance_)) verification = *refusal;
       verification.secret = *secret;
+      if (auto refusal = time_stamp_refusal(*stamp, now, tolerance_)) verification = *refusal;
     } else {
       verification = refused_mismatch("if you use `stripe listen`, add the secret that it prints");
     }

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -33,6 +35,20 @@ std::set<std::string> needed_cases(const ProviderTraits& traits) {
   }
   if (traits.tolerance > Duration::zero()) cases.insert({"stale", "future"});
   return cases;
+}
+
+constexpr std::size_t kShortestSignature = 28;  // SHA-1 in base64
+
+// The longest run of characters that hex and base64 are written with.
+std::size_t longest_word(const std::string& text) {
+  std::size_t longest = 0;
+  std::size_t current = 0;
+  for (const char c : text) {
+    const bool inside = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '/' || c == '=';
+    current = inside ? current + 1 : 0;
+    longest = std::max(longest, current);
+  }
+  return longest;
 }
 
 class ProviderVectors : public ::testing::TestWithParam<const Provider*> {};
@@ -78,7 +94,7 @@ TEST_P(ProviderVectors, RefusalsTellNoSecretAndNoSignature) {
     for (const std::string& secret : settings->secrets) {
       EXPECT_EQ(outcome->message.find(secret), std::string::npos) << vector.id;
     }
-    EXPECT_EQ(outcome->message.find("v1,"), std::string::npos) << vector.id;
+    EXPECT_LT(longest_word(outcome->message), kShortestSignature) << vector.id << ": " << outcome->message;
     EXPECT_LT(outcome->message.size(), 300u) << vector.id;
   }
 }
