@@ -97,13 +97,12 @@ class Picker {
   }
   bool close() {
     open_.pop_back();
-    for (std::size_t& matched : matched_) matched = std::min(matched, open_.size());
+    if (deepest_ > open_.size()) retreat(open_.size());
     return true;
   }
   bool number(boost::json::string_view text) {
     begin_value();
-    // What was mended for the parser is read as it arrived. The whole document lies in one buffer, and so does the
-    // text.
+    // What was mended for the parser is read as it arrived; the text lies in the document's own buffer.
     const auto offset = static_cast<std::size_t>(text.data() - parsed_.data());
     HK_CHECK(offset <= parsed_.size() && text.size() <= parsed_.size() - offset);
     keep(JsonScalar::Kind::kNumber, original_.substr(offset, text.size()));
@@ -126,30 +125,39 @@ class Picker {
   template <typename Names>
   void step(Names names) {
     const std::size_t depth = open_.size();
+    if (deepest_ + 1 < depth) return;  // far from any path, as most of a large document is
+    retreat(depth - 1);
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      matched_[i] = std::min(matched_[i], depth - 1);
       if (matched_[i] != depth - 1 || paths_[i].size() < depth || !names(paths_[i][depth - 1])) continue;
-      matched_[i] = depth;
+      matched_[i] = deepest_ = depth;
       values_[i].reset();  // a repeated name replaces all that was below the first
     }
+  }
+
+  void retreat(std::size_t depth) {
+    for (std::size_t& matched : matched_) matched = std::min(matched, depth);
+    deepest_ = std::min(deepest_, depth);
   }
 
   bool leads_here(std::size_t path) const {
     return paths_[path].size() == open_.size() && matched_[path] == open_.size();
   }
   bool wanted() const {
+    if (deepest_ < open_.size()) return false;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       if (leads_here(i)) return true;
     }
     return false;
   }
   bool any_on_way(std::size_t depth) const {
+    if (deepest_ < depth) return false;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       if (matched_[i] >= depth && paths_[i].size() > depth) return true;
     }
     return false;
   }
   void keep(JsonScalar::Kind kind, std::string_view text) {
+    if (deepest_ < open_.size()) return;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       if (leads_here(i)) values_[i] = JsonScalar{kind, std::string(text)};
     }
@@ -159,6 +167,7 @@ class Picker {
   const std::string_view parsed_;
   const std::string_view original_;
   std::vector<std::size_t> matched_;  // per path: components that lead to where the parser stands
+  std::size_t deepest_ = 0;           // the largest of matched_
   std::vector<Container> open_;       // outermost first
   std::string text_;                  // parts of the key or string that is being read, if somebody wants it
   bool string_begun_ = false;         // between the parts of one string
