@@ -1,0 +1,187 @@
+#include "provider/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "test/support/asserts.h"
+
+namespace hookonce {
+namespace {
+
+const Time kNow = Time(std::chrono::seconds(1790000000));
+constexpr std::string_view kSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";  // of every provider's form
+
+HttpRequest request_of(const SampleMessage& message) {
+  HttpRequest request;
+  request.method = "POST";
+  request.headers = message.headers;
+  request.body = message.body;
+  return request;
+}
+
+BindSettings settings_of(const Provider& provider) {
+  BindSettings settings;
+  settings.secrets = {std::string(kSecret)};
+  settings.tolerance = provider.traits().tolerance;
+  settings.hmac = HmacScheme{};
+  settings.hmac->header = "X-Signature";
+  settings.token = TokenScheme{"X-Token", ""};
+  return settings;
+}
+
+TEST(Registry, IsSortedByNameAndHasNoNameTwice) {
+  const auto traits = all_provider_traits();
+  ASSERT_EQ(traits.size(), all_providers().size());
+  EXPECT_TRUE(
+      std::is_sorted(traits.begin(), traits.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+  for (std::size_t i = 1; i < traits.size(); ++i) EXPECT_NE(traits[i - 1].name, traits[i].name);
+}
+
+TEST(Registry, FindsByNameAndAlias) {
+  for (const Provider* provider : all_providers()) {
+    EXPECT_EQ(find_provider(provider->traits().name), provider);
+    if (!provider->traits().alias.empty()) {
+      EXPECT_EQ(find_provider(provider->traits().alias), provider);
+    }
+  }
+  EXPECT_EQ(find_provider("svix"), find_provider("standard_webhooks"));
+  EXPECT_EQ(find_provider(""), nullptr);
+  EXPECT_EQ(find_provider("Stripe"), nullptr);
+}
+
+TEST(Registry, DeadlinesAndLimitsAreTheContracts) {
+  for (const ProviderTraits& traits : all_provider_traits()) {
+    const bool waits_long = traits.name == "github";
+    EXPECT_EQ(traits.ack_deadline, waits_long ? std::chrono::seconds(8) : std::chrono::seconds(2)) << traits.name;
+    EXPECT_EQ(traits.max_body, (waits_long ? 25 : 4) * kMiB) << traits.name;
+    EXPECT_EQ(traits.retries_by_itself, !waits_long) << traits.name;
+  }
+}
+
+TEST(Registry, UnknownProviderOfASourceIsNamed) {
+  SourceConfig source;
+  source.provider = "acme";
+  EXPECT_NE(check_source_secrets(source).message().find("acme"), std::string::npos);
+}
+
+TEST(Registry, RefusedSecretIsNamedByPositionAndNeverShown) {
+  SourceConfig source;
+  source.provider = "standard_webhooks";
+  source.secrets = {std::string(kSecret), "whsec_!!!!"};
+  const Status status = check_source_secrets(source);
+  EXPECT_EQ(status.code(), Code::kInvalid);
+  EXPECT_NE(status.message().find("secret 2"), std::string::npos) << status.message();
+  EXPECT_EQ(status.message().find("!!!!"), std::string::npos) << status.message();
+}
+
+// Samples are what `send` and the demo show to other people's endpoints, so they must pass the provider's own
+// verification.
+TEST(Samples, VerifyAndCarryTheirIdAndType) {
+  for (const Provider* provider : all_providers()) {
+    SampleRequest wanted;
+    wanted.id = provider->sample_id("seed");
+    wanted.signature_header = "X-Signature";
+    auto sample = provider->sample(wanted, kSecret, kNow);
+    if (!sample.ok()) {
+      EXPECT_TRUE(provider->traits().needs_token || !provider->traits().needs_secret) << provider->traits().name;
+      continue;
+    }
+    const HttpRequest request = request_of(*sample);
+    auto bound = provider->bind(settings_of(*provider));
+    ASSERT_OK(bound);
+    EXPECT_EQ((*bound)->verify(request, kNow).reason, Reason::kOk) << provider->traits().name;
+    const Identity identity = (*bound)->identify(request);
+    EXPECT_OK(identity.body);
+    EXPECT_FALSE(identity.type.empty()) << provider->traits().name;
+    EXPECT_FALSE(identity.retry.has_value()) << provider->traits().name;
+    if (!provider->traits().needs_hmac) {
+      EXPECT_EQ(identity.key, std::vector<std::string>{wanted.id}) << provider->traits().name;
+      EXPECT_EQ(provider->event_id(request), wanted.id) << provider->traits().name;
+    }
+  }
+}
+
+TEST(Samples, TakeTheGivenTypeAndBody) {
+  for (const Provider* provider : all_providers()) {
+    SampleRequest wanted;
+    wanted.id = "id-1";
+    wanted.type = "issues.opened";
+    wanted.signature_header = "X-Signature";
+    auto typed = provider->sample(wanted, kSecret, kNow);
+    if (!typed.ok()) continue;
+    auto bound = provider->bind(settings_of(*provider));
+    ASSERT_OK(bound);
+    EXPECT_EQ((*bound)->identify(request_of(*typed)).type, "issues.opened") << provider->traits().name;
+
+    wanted.body = std::string("\0not json \xff", 11);
+    auto given = provider->sample(wanted, kSecret, kNow);
+    ASSERT_OK(given);
+    EXPECT_EQ(given->body, wanted.body) << provider->traits().name;
+    EXPECT_EQ((*bound)->verify(request_of(*given), kNow).reason, Reason::kOk) << provider->traits().name;
+  }
+}
+
+TEST(Samples, EqualSeedsGiveEqualIdsAndOthersDoNot) {
+  for (const Provider* provider : all_providers()) {
+    EXPECT_EQ(provider->sample_id("a"), provider->sample_id("a"));
+    EXPECT_NE(provider->sample_id("a"), provider->sample_id("b"));
+  }
+}
+
+TEST(Configured, KeyReplacesTheDefaultAndUnreadableBodyMattersOnlyWhereTheKeyLiesInIt) {
+  const Provider* stripe = find_provider("stripe");
+  BindSettings settings = settings_of(*stripe);
+  settings.dedup_key = {*FieldSpec::parse("header:X-Id"), *FieldSpec::parse("query:n")};
+  settings.dedup_also = {*FieldSpec::parse("json:/other"), *FieldSpec::parse("json:/none")};
+  settings.ordering_key = *FieldSpec::parse("json:/account");
+  auto bound = stripe->bind(settings);
+  ASSERT_OK(bound);
+
+  HttpRequest request;
+  request.headers = {{"X-Id", "a"}};
+  request.query = "n=1";
+  request.body = R"({"id":"evt_1","type":"t","other":7,"account":"acct_1"})";
+  Identity identity = (*bound)->identify(request);
+  EXPECT_EQ(identity.key, (std::vector<std::string>{"a", "1"}));
+  EXPECT_EQ(identity.also, (std::vector<std::optional<std::string>>{"7", std::nullopt}));
+  EXPECT_EQ(identity.ordering_key, "acct_1");
+  EXPECT_EQ(identity.type, "t");
+
+  request.body = "not json";
+  identity = (*bound)->identify(request);
+  EXPECT_OK(identity.body);
+  EXPECT_TRUE(identity.key.has_value());
+
+  request.query.clear();
+  EXPECT_FALSE((*bound)->identify(request).key.has_value()) << "one part of the key is missing";
+}
+
+TEST(Configured, CompressedFormIsMalformedWhereTheKeyLiesInIt) {
+  const Provider* none = find_provider("none");
+  BindSettings settings;
+  settings.dedup_key = {*FieldSpec::parse("form:id")};
+  auto bound = none->bind(settings);
+  ASSERT_OK(bound);
+  HttpRequest request;
+  request.headers = {{"Content-Encoding", "gzip"}};
+  request.body = "\x1f\x8b\x08 looks like a form without the field";
+  EXPECT_EQ((*bound)->identify(request).body.code(), Code::kInvalid);
+}
+
+TEST(Configured, HmacSchemeThatLeavesTheBodyUnsignedIsRefused) {
+  const Provider* hmac = find_provider("hmac");
+  BindSettings settings = settings_of(*hmac);
+  for (const char* text :
+       {"", "{timestamp}", "{body}{body}", "{body", "{bodys}", "{timestamp}.{body}", "{id}.{body}"}) {
+    settings.hmac->signed_text = text;
+    EXPECT_EQ(hmac->bind(settings).code(), Code::kInvalid) << text;
+  }
+  settings.hmac->timestamp = *FieldSpec::parse("header:X-Time");
+  settings.dedup_key = {*FieldSpec::parse("json:/id")};
+  settings.hmac->signed_text = "v1:{id}:{timestamp}:{body}:";
+  EXPECT_OK(hmac->bind(settings).status());
+}
+
+}  // namespace
+}  // namespace hookonce
