@@ -217,6 +217,7 @@ class StandardWebhooks final : public Provider {
       t.tolerance = std::chrono::minutes(5);
       t.retry_horizon = std::chrono::hours(76);  // the specification's example schedule ends after 75 h 35 min
       t.resigns = true;
+      t.standard_webhooks = true;
       return t;
     }();
     return traits;
@@ -264,6 +265,13 @@ class StandardWebhooks final : public Provider {
 };
 
 }  // namespace
+
+std::optional<std::string> standard_webhook_id(const Headers& original) {
+  const Family& family = family_of(original);
+  const SignedHeader id = signed_header(original, family.id);
+  if (id.refusal || !is_complete(original, family)) return std::nullopt;
+  return id.value;
+}
 
 const Provider& standard_webhooks_provider() {
   static const StandardWebhooks provider;

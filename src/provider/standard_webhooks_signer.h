@@ -3,6 +3,7 @@
 // Used for destinations with `secrets`, and by the Standard Webhooks provider for re-signing and samples.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ class StandardWebhooksSigner {
  private:
   std::vector<HmacKey> keys_;
 };
+
+// The sender's own id of a Standard Webhook, from the first complete family of headers with which it arrived; nullopt where
+// none is complete.
+std::optional<std::string> standard_webhook_id(const Headers& original);
 
 // The key bytes behind a symmetric secret's text; kInvalid where it is not of that form.
 Result<std::string> decode_standard_webhooks_secret(std::string_view text);
