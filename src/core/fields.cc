@@ -180,11 +180,7 @@ void FieldReader::read_headers(const HttpRequest& request, Fields& fields) const
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     if (specs_[i].kind != FieldSpec::Kind::kHeader) continue;
     Result<std::optional<std::string>> value = single_header(request.headers, specs_[i].name);
-    if (!value.ok()) {
-      if (fields.headers.ok()) fields.headers = value.status();
-    } else if (*value) {
-      fields.values[i] = unless_empty(**std::move(value));
-    }
+    if (value.ok() && *value) fields.values[i] = unless_empty(**std::move(value));
   }
 }
 

@@ -36,18 +36,14 @@ struct FieldSpec {
   bool operator==(const FieldSpec&) const = default;
 };
 
-// One value per spec: nullopt where it is missing, empty, null, or neither a string nor a number (kBool reads as
-// missing too).
+// One value per spec: nullopt where it is missing, empty, null, neither a string nor a number (kBool reads as missing
+// too), or a header that is repeated with differing values (single_header() tells these from a missing one).
 struct Fields {
   std::vector<std::optional<std::string>> values;
   // Valid where some spec had to look into the body. A body that is not JSON (or a form) as a whole has a problem here;
   // whether that makes the request malformed is the caller's decision (it does where the dedup key must come from it).
   Status body;
   // kFormJson where the named field is there and is not JSON; part of `body` too.
-
-  // kInvalid, and names the header, where a kHeader spec's header is repeated with differing values (that value is
-  // nullopt). Where the dedup key is read from it, the request is malformed.
-  Status headers;
 };
 
 class FieldReader {
