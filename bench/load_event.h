@@ -1,0 +1,35 @@
+// Makes signed Stripe events of about 1.5 KB, each with an id of its own, as whole HTTP/1.1 requests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/crypto.h"
+
+namespace hookonce {
+
+struct LoadTarget {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::string path = "/in/stripe";
+  std::string secret;
+};
+
+class LoadEvent {
+ public:
+  explicit LoadEvent(const LoadTarget& target);
+
+  // The request that carries event `number`; the same number is the same event, signed anew. Valid until the next call.
+  std::string_view request(std::uint64_t number);
+
+ private:
+  const std::string head_front_;
+  const HmacKey key_;
+  std::string body_;
+  std::size_t id_at_ = 0;  // where the id's variable digits stand in body_
+  std::string timestamp_;
+  std::string request_;
+};
+
+}  // namespace hookonce
