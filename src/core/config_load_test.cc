@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/support/asserts.h"
+#include "test/support/config_world.h"
 
 namespace hookonce {
 namespace {
@@ -16,89 +16,12 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::AllOf;
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::vector<ProviderTraits> some_providers() {
-  ProviderTraits stripe;
-  stripe.name = "stripe";
-  stripe.ack_deadline = seconds(2);
-  stripe.tolerance = minutes(5);
-  stripe.retry_horizon = hours(72);
-  ProviderTraits slack = stripe;
-  slack.name = "slack";
-  ProviderTraits github = stripe;
-  github.name = "github";
-  github.tolerance = Duration::zero();
-  github.max_body = 25 * kMiB;
-  ProviderTraits standard = stripe;
-  standard.name = "standard_webhooks";
-  standard.alias = "svix";
-  ProviderTraits hmac = stripe;
-  hmac.name = "hmac";
-  hmac.needs_hmac = true;
-  hmac.retry_horizon = Duration::zero();
-  ProviderTraits token = hmac;
-  token.name = "token";
-  token.needs_hmac = false;
-  token.needs_token = true;
-  ProviderTraits none = token;
-  none.name = "none";
-  none.needs_token = false;
-  none.needs_secret = false;
-  return {github, hmac, none, slack, standard, stripe, token};
-}
-
-// A world in which env:SET and env:TOKEN exist, env:EMPTY is empty, /good is the one file, and memory: is an unknown
-// store.
-class ConfigLoadTest : public testing::Test {
- protected:
-  ConfigLoadTest() : providers_(some_providers()) {
-    world_.providers = providers_;
-    world_.environment = [](const std::string& name) -> Result<std::string> {
-      if (name == "SET") return std::string("s3cr3t-of-the-environment");
-      if (name == "TOKEN") return std::string("t0k3n");
-      if (name == "EMPTY") return std::string();
-      return not_found("environment variable " + name + " is not set");
-    };
-    world_.file = [](const std::string& path) -> Result<std::string> {
-      if (path == "/good") return std::string("s3cr3t-of-the-file");
-      return not_found("file " + path + " cannot be read: No such file or directory");
-    };
-    world_.check_store = [](const std::string& url) -> Status {
-      if (url.rfind("sqlite:", 0) == 0) return {};
-      return invalid("this version has no store for `" + url.substr(0, url.find(':') + 1) + "`; use sqlite:PATH");
-    };
-  }
-
-  LoadedConfig load(std::string_view text) const { return load_config(text, world_); }
-
-  std::vector<std::string> problems(std::string_view text) const {
-    std::vector<std::string> lines;
-    for (const ConfigProblem& problem : load(text).problems) lines.push_back(problem.text("h.toml"));
-    return lines;
-  }
-
-  // The problems of a sound configuration with `lines` added to its source or destination.
-  std::vector<std::string> source_problems(const std::string& lines) const {
-    return problems("[sources.s]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n" + lines +
-                    "\n[destinations.d]\nurl = \"http://127.0.0.1:9000/\"\n");
-  }
-  std::vector<std::string> destination_problems(const std::string& lines) const {
-    return problems(kSource + kDestination + lines);
-  }
-  std::vector<std::string> server_problems(const std::string& lines) const {
-    return problems("[server]\n" + lines + "\n" + kSource + kDestination);
-  }
-
-  const std::string kSource = "[sources.s]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n";
-  const std::string kDestination = "[destinations.d]\nurl = \"http://127.0.0.1:9000/\"\n";
-  std::vector<ProviderTraits> providers_;
-  ConfigWorld world_;
-};
+class ConfigLoadTest : public ConfigTest {};
 
 TEST_F(ConfigLoadTest, TheSmallestConfigurationHasTheContractsDefaults) {
   const LoadedConfig loaded = load(kSource + kDestination);
@@ -353,202 +276,6 @@ TEST_F(ConfigLoadTest, SecretsThatAreEmptyOrUnresolvedAreNamedNeverShown) {
                   HasSubstr("secret 7: is empty"), HasSubstr("secret 8: environment variable EMPTY is empty")));
 }
 
-TEST_F(ConfigLoadTest, TheProvidersJudgementOfSecretsIsReportedAtThem) {
-  world_.check_source = [](const SourceConfig& source) {
-    EXPECT_THAT(source.secrets, ElementsAre("s3cr3t-of-the-environment"));
-    return invalid("secret 1 is not base64");
-  };
-  world_.check_destination = [](const DestinationConfig&) { return invalid("secret 1 cannot sign"); };
-  EXPECT_THAT(destination_problems("secrets = [\"x\"]"),
-              ElementsAre("h.toml:3: sources.s.secrets: secret 1 is not base64",
-                          "h.toml:7: destinations.d.secrets: secret 1 cannot sign"));
-}
-
-TEST_F(ConfigLoadTest, TwoSourcesWithOnePathAreAMistakeOfTheLater) {
-  const std::string other =
-      "[sources.a]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\npath = \"/in/s/\"\n";
-  EXPECT_THAT(problems(kSource + other + kDestination),
-              ElementsAre(HasSubstr("h.toml:9: sources.a.path: `/in/s/` is the path of source `s` too")));
-  EXPECT_THAT(problems(other + kSource + kDestination),
-              ElementsAre(HasSubstr("h.toml:6: sources.s.path: `/in/s` is the path of source `a` too")));
-}
-
-TEST_F(ConfigLoadTest, PathsAreComparedByteForByteButForOneTrailingSlash) {
-  for (const char* path : {"/in/S", "/in//s", "/in/s//", "/in/%73", "/"}) {
-    EXPECT_THAT(
-        problems("[sources.a]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\npath = \"" +
-                 std::string(path) + "\"\n" + kSource + kDestination),
-        IsEmpty())
-        << path;
-  }
-  for (const char* path : {"in", "/in?x", "/a#b", "/ä", "/a b", "/healthz", "/readyz/", ""}) {
-    EXPECT_THAT(source_problems(std::string("path = \"") + path + "\""),
-                ElementsAre(HasSubstr("h.toml:5: sources.s.path: ")))
-        << path;
-  }
-}
-
-TEST_F(ConfigLoadTest, UnknownReferencesNameTheNearest) {
-  EXPECT_THAT(
-      problems("[sources.s]\nprovider = \"strpe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"bakend\", \"zzzzzzz\"]\n"
-               "[destinations.backend]\nurl = \"http://127.0.0.1:9000/\"\n"),
-      ElementsAre("h.toml:2: sources.s.provider: unknown provider `strpe`; did you mean `stripe`?",
-                  "h.toml:4: sources.s.destinations: unknown destination `bakend`; did you mean `backend`?",
-                  HasSubstr("unknown destination `zzzzzzz`; add a table [destinations.zzzzzzz]")));
-  EXPECT_THAT(
-      problems("[sources.s]\nprovider = \"zzzzzzzzzzz\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n" +
-               kDestination),
-      ElementsAre(HasSubstr("this version knows github, hmac, none, slack, standard_webhooks, svix, stripe, token")));
-}
-
-TEST_F(ConfigLoadTest, DestinationEntriesAreNamesOrTablesAndNamedOnce) {
-  const auto with = [&](const std::string& list) {
-    return problems("[sources.s]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = " + list + "\n" +
-                    kDestination);
-  };
-  EXPECT_THAT(with("[\"d\", { name = \"d\" }]"), ElementsAre(HasSubstr("`d` is named twice")));
-  EXPECT_THAT(with("[{ nam = \"d\" }]"),
-              ElementsAre(HasSubstr("sources.s.destinations.nam: unknown key; did you mean `name`?")));
-  EXPECT_THAT(with("[{ types = [\"x\"] }]"), ElementsAre(HasSubstr("sources.s.destinations.name: is missing")));
-  EXPECT_THAT(with("[{ name = \"d\", types = [] }]"), ElementsAre(HasSubstr("no event would ever be delivered")));
-  EXPECT_THAT(with("[\"d\", 7]"), ElementsAre(HasSubstr("an entry must be a name or {")));
-  EXPECT_THAT(with("[\"d\", \"\"]"), ElementsAre(HasSubstr("an entry must be a name or {")));
-}
-
-TEST_F(ConfigLoadTest, TheAdminAddressNeedsATokenOutsideLoopback) {
-  EXPECT_THAT(server_problems("admin = \"0.0.0.0:8081\""),
-              ElementsAre(HasSubstr("server.admin: 0.0.0.0:8081 can be reached from other machines; set admin_token")));
-  EXPECT_THAT(server_problems("admin = \"[::]:8081\""), ElementsAre(HasSubstr("set admin_token")));
-  EXPECT_THAT(server_problems("admin = \"0.0.0.0:8081\"\nadmin_token = \"env:TOKEN\""), IsEmpty());
-  EXPECT_THAT(server_problems("admin = \"0.0.0.0:8081\"\nadmin_token = \"env:UNSET\""),
-              ElementsAre(HasSubstr("server.admin_token: environment variable UNSET is not set")));
-  EXPECT_THAT(server_problems("admin = \"127.1.2.3:8081\""), IsEmpty());
-  EXPECT_THAT(server_problems("admin = \"[::1]:0\""), IsEmpty());
-}
-
-TEST_F(ConfigLoadTest, ListenersThatCollideAreNamed) {
-  EXPECT_THAT(server_problems("admin = \"127.0.0.1:8080\""),
-              ElementsAre(HasSubstr("is taken by listen = \"0.0.0.0:8080\"")));
-  EXPECT_THAT(server_problems("listen = [\"127.0.0.1:80\", \"127.0.0.1:80\"]"), ElementsAre(HasSubstr("listed twice")));
-  EXPECT_THAT(server_problems("listen = [\"127.0.0.1:0\", \"127.0.0.1:0\"]\nadmin = \"127.0.0.1:0\""), IsEmpty());
-  EXPECT_THAT(server_problems("listen = []"), ElementsAre(HasSubstr("is empty")));
-  EXPECT_THAT(server_problems("listen = [\":80\", \"127.0.0.1:99999\"]"),
-              ElementsAre(HasSubstr("did you mean `0.0.0.0:80`?"), HasSubstr("between 0 and 65535")));
-}
-
-TEST_F(ConfigLoadTest, CertificateAndKeyBelongTogetherAndMustBeReadable) {
-  EXPECT_THAT(server_problems("tls_cert = \"/good\""), ElementsAre(HasSubstr("server.tls_cert: needs tls_key")));
-  EXPECT_THAT(server_problems("tls_key = \"/good\""), ElementsAre(HasSubstr("server.tls_key: needs tls_cert")));
-  EXPECT_THAT(server_problems("tls_cert = \"/good\"\ntls_key = \"/missing\""),
-              ElementsAre(HasSubstr("server.tls_key: file /missing cannot be read")));
-}
-
-TEST_F(ConfigLoadTest, ProxiesHostsAndUrlsAreJudged) {
-  EXPECT_THAT(server_problems("trusted_proxies = [\"10.0.0.0/8\", \"proxy.local\", \"10.0.0.0/99\"]"),
-              ElementsAre(HasSubstr("`proxy.local` is neither"), HasSubstr("`10.0.0.0/99` is neither")));
-  EXPECT_THAT(server_problems("trusted_proxies = [\"0.0.0.0/0\"]"),
-              ElementsAre(HasSubstr("warning: server.trusted_proxies: `0.0.0.0/0` trusts everybody")));
-  EXPECT_THAT(server_problems("admin_hosts = [\"https://h.example.com\"]"), ElementsAre(HasSubstr("is no host name")));
-  EXPECT_THAT(server_problems("public_url = \"hooks.example.com\""),
-              ElementsAre(HasSubstr("server.public_url: is no URL")));
-  EXPECT_THAT(server_problems("public_url = \"https://hooks.example.com/?a\""),
-              ElementsAre(HasSubstr("must not have a query")));
-  EXPECT_THAT(problems(kSource + "[destinations.d]\nurl = \"ftp://h/\"\n"),
-              ElementsAre(HasSubstr("only http:// and https://")));
-  EXPECT_THAT(problems(kSource + "[destinations.d]\nurl = \"http:///p\"\n"),
-              ElementsAre(HasSubstr("destinations.d.url: has no host")));
-}
-
-TEST_F(ConfigLoadTest, SchemesAreRequiredForTheirProviderAndForbiddenElsewhere) {
-  EXPECT_THAT(source_problems("hmac = { header = \"X-S\" }"),
-              ElementsAre(HasSubstr("sources.s.hmac: has no meaning for provider `stripe`")));
-  EXPECT_THAT(source_problems("token = { header = \"X-S\" }"),
-              ElementsAre(HasSubstr("sources.s.token: has no meaning for provider `stripe`")));
-  const auto generic = [&](const std::string& provider, const std::string& lines) {
-    return problems("[sources.s]\nprovider = \"" + provider +
-                    "\"\nsecrets = [\"env:SET\"]\ndedup_key = \"json:/id\"\ndestinations = [\"d\"]\n" + lines + "\n" +
-                    kDestination);
-  };
-  EXPECT_THAT(generic("hmac", ""), ElementsAre(HasSubstr("sources.s.hmac: is missing and provider `hmac` needs it")));
-  EXPECT_THAT(generic("token", ""),
-              ElementsAre(HasSubstr("sources.s.token: is missing and provider `token` needs it")));
-  EXPECT_THAT(generic("token", "token = {}"), ElementsAre(HasSubstr("exactly one of them")));
-  EXPECT_THAT(generic("token", "token = { header = \"X-T\", basic_user = \"u\" }"),
-              ElementsAre(HasSubstr("exactly one of them")));
-  EXPECT_THAT(generic("token", "token = { basic_user = \"a:b\" }"), ElementsAre(HasSubstr("must not hold `:`")));
-  EXPECT_THAT(generic("token", "token = { header = \"X T\" }"),
-              ElementsAre(HasSubstr("sources.s.token.header: `X T` is no header name")));
-  EXPECT_THAT(generic("hmac", "hmac = {}"), ElementsAre(HasSubstr("sources.s.hmac.header: is missing")));
-  EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", algorithm = \"sha265\", encoding = \"b64\" }"),
-              ElementsAre(HasSubstr("`sha265` is unknown; did you mean `sha256`?"), HasSubstr("`b64` is unknown")));
-  EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", signed = \"fixed\" }"),
-              ElementsAre(HasSubstr("must hold {body}")));
-  EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", signed = \"{timestamp}{bdy}{body}\" }"),
-              ElementsAre(HasSubstr("say where it stands"), HasSubstr("`{bdy}` is unknown")));
-  EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", timestamp = \"json:/t\", signed = \"{timestamp}.{body}\" }"),
-              ElementsAre(HasSubstr("must be a header")));
-  EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", timestamp = \"header:X-T\" }"),
-              ElementsAre(HasSubstr("warning: sources.s.hmac.timestamp: is not part of `signed`")));
-  EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", prefix = \"\", signed = \"{id}.{body}\" }"), IsEmpty());
-}
-
-TEST_F(ConfigLoadTest, AnHmacSchemeIsReadWhole) {
-  const LoadedConfig loaded = load(
-      "[sources.s]\nprovider = \"hmac\"\nsecrets = [\"env:SET\"]\ndedup_key = \"json:/id\"\ndestinations = [\"d\"]\n"
-      "hmac = { header = \"X-S\", algorithm = \"sha512\", encoding = \"base64\", prefix = \"v1=\", signed = "
-      "\"{timestamp}.{body}\", "
-      "timestamp = \"header:X-T\" }\n" +
-      kDestination);
-  ASSERT_TRUE(loaded.ok());
-  const HmacScheme& hmac = *loaded.config.sources.at("s").hmac;
-  EXPECT_EQ(hmac.header, "X-S");
-  EXPECT_EQ(hmac.algorithm, HmacScheme::Algorithm::kSha512);
-  EXPECT_EQ(hmac.encoding, HmacScheme::Encoding::kBase64);
-  EXPECT_EQ(hmac.prefix, "v1=");
-  EXPECT_EQ(hmac.signed_text, "{timestamp}.{body}");
-  EXPECT_EQ(hmac.timestamp->text(), "header:X-T");
-}
-
-TEST_F(ConfigLoadTest, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_THAT(source_problems("mode = \"sync\""),
-              ElementsAre(HasSubstr("h.toml:5: sources.s.mode: synchronous sources are not in this version yet")));
-  EXPECT_THAT(destination_problems("ordering = true"),
-              ElementsAre(HasSubstr("destinations.d.ordering: ordered destinations are not in this version yet")));
-  EXPECT_THAT(problems("[store]\nurl = \"postgres://db/hooks\"\n" + kSource + kDestination),
-              ElementsAre(HasSubstr("h.toml:2: store.url: this version has no store for `postgres:`")));
-}
-
-TEST_F(ConfigLoadTest, WhatIsLegalAndProbablyNotMeantIsAWarning) {
-  EXPECT_THAT(source_problems("dedup_window = \"1h\""),
-              ElementsAre(HasSubstr(
-                  "h.toml:5: warning: sources.s.dedup_window: 1h is shorter than provider `stripe` goes on retrying")));
-  EXPECT_THAT(problems("[store]\nretention = \"7d\"\n" + kSource + kDestination),
-              ElementsAre(HasSubstr("h.toml:2: warning: store.retention: 7d is shorter than the dedup_window of s")));
-  EXPECT_THAT(problems(kSource + kDestination + "[destinations.e]\nurl = \"http://127.0.0.1/\"\n"),
-              ElementsAre(HasSubstr("h.toml:7: warning: destinations.e: no source names")));
-  EXPECT_THAT(
-      problems("[sources.s]\nprovider = \"none\"\ndestinations = [\"d\"]\ndedup_key = \"json:/id\"\n" + kDestination),
-      ElementsAre(HasSubstr("h.toml:2: warning: sources.s.provider: provider `none` VERIFIES NOTHING")));
-  EXPECT_THAT(problems("[sources.s]\nprovider = \"none\"\ndestinations = [\"d\"]\n" + kDestination),
-              Contains(HasSubstr("no duplicate is recognised")));
-  EXPECT_THAT(server_problems("max_inflight = \"1MiB\""), ElementsAre(HasSubstr("warning: server.max_inflight")));
-  EXPECT_THAT(
-      problems(""),
-      ElementsAre(
-          "h.toml: warning: sources: no source is configured, so nothing can arrive; add a table [sources.NAME]"));
-  EXPECT_TRUE(load("").ok());
-}
-
-TEST_F(ConfigLoadTest, FieldSpecsAreJudgedWithTheirMend) {
-  EXPECT_THAT(source_problems("dedup_key = \"json:id\""),
-              ElementsAre(HasSubstr("`json:id` is not a JSON pointer; did you mean `json:/id`?")));
-  EXPECT_THAT(source_problems("dedup_key = []"), ElementsAre(HasSubstr("is empty; leave it out")));
-  EXPECT_THAT(source_problems("dedup_key = [\"body\", \"nope\"]"), ElementsAre(HasSubstr("`nope` does not say where")));
-  EXPECT_THAT(source_problems("ordering_key = \"form_json:payload:/a\""),
-              ElementsAre(HasSubstr("not for configurations")));
-  EXPECT_THAT(source_problems("missing_key = \"hashed\""), ElementsAre(HasSubstr("did you mean `hash`?")));
-}
-
 TEST_F(ConfigLoadTest, BrokenTomlIsNamedWithItsLine) {
   EXPECT_THAT(problems("[server]\nlisten = \n"), ElementsAre(HasSubstr("h.toml:2: invalid TOML: ")));
   EXPECT_THAT(problems("[server]\n[server]\n"), ElementsAre(HasSubstr("h.toml:2: invalid TOML: ")));
@@ -576,40 +303,6 @@ TEST_F(ConfigLoadTest, NamesOfTablesArePlain) {
   EXPECT_THAT(problems("[sources.\"a b\"]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n" +
                        kDestination),
               ElementsAre(HasSubstr("a name has 1 to 64 letters")));
-}
-
-TEST_F(ConfigLoadTest, ASecretOfTheCommandLineIsALiteralAVariableOrAFile) {
-  EXPECT_EQ(*resolve_secret("whsec_x", world_), "whsec_x");
-  EXPECT_EQ(*resolve_secret("env:SET", world_), "s3cr3t-of-the-environment");
-  EXPECT_EQ(*resolve_secret("file:/good", world_), "s3cr3t-of-the-file");
-  for (const char* text : {"", " ", "env:", "env:UNSET", "env:EMPTY", "file:", "file:/missing"})
-    EXPECT_FALSE(resolve_secret(text, world_).ok()) << text;
-}
-
-TEST(MachineWorld, ReadsFilesWithoutTheirOneFinalNewline) {
-  const ConfigWorld world = machine_world({}, nullptr);
-  const std::string path = testing::TempDir() + "hookonce_config_world_secret";
-  const auto read_back = [&](std::string_view content) {
-    std::ofstream(path, std::ios::binary) << content;
-    return world.file(path);
-  };
-  EXPECT_EQ(*read_back("abc"), "abc");
-  EXPECT_EQ(*read_back("abc\n"), "abc");
-  EXPECT_EQ(*read_back("abc\r\n"), "abc");
-  EXPECT_EQ(*read_back("abc\n\n"), "abc\n");
-  EXPECT_EQ(*read_back("abc\r"), "abc\r");
-  EXPECT_EQ(*read_back(""), "");
-  EXPECT_EQ(read_back(std::string(2 * kMiB, 'x')).code(), Code::kInvalid);
-  std::remove(path.c_str());
-}
-
-TEST(MachineWorld, NamesWhatIsNotThere) {
-  const ConfigWorld world = machine_world({}, nullptr);
-  EXPECT_THAT(world.file("/nonexistent/hookonce").status().message(),
-              AllOf(HasSubstr("/nonexistent/hookonce"), HasSubstr("No such file")));
-  EXPECT_FALSE(world.file(testing::TempDir()).ok());
-  EXPECT_THAT(world.environment("HOOKONCE_TEST_NEVER_SET").status().message(),
-              HasSubstr("HOOKONCE_TEST_NEVER_SET is not set"));
 }
 
 }  // namespace
