@@ -1,6 +1,8 @@
 // The request that a destination receives (contract section 6), as a pure function.
 #pragma once
 
+#include <optional>
+
 #include "core/config.h"
 #include "core/settle.h"
 #include "http/client.h"
@@ -12,10 +14,11 @@ namespace hookonce {
 // What outgoing signatures need, prepared once per configuration snapshot.
 struct DeliveryContext {
   const DestinationConfig* destination = nullptr;
-  const SourceConfig* source = nullptr;            // null: the source was removed; then nothing is re-signed
-  const BoundProvider* provider = nullptr;         // null likewise
-  const StandardWebhooksSigner* source_signer = nullptr;  // set where the source is a Standard Webhook
-  const StandardWebhooksSigner* signer = nullptr;         // the destination's secrets; null where it has none
+  const BoundProvider* provider = nullptr;  // null: the source was removed, and nothing is re-signed
+  // Whether the source's events are Standard Webhooks themselves; nullopt where the source was removed, and nobody
+  // knows.
+  std::optional<bool> standard_webhook;
+  const StandardWebhooksSigner* signer = nullptr;  // the destination's secrets; null where it has none
 };
 
 // `wall` is wall time, for signatures.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/config.h"
+#include "core/rate.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -35,10 +36,18 @@ class Dispatcher {
 
  private:
   struct Destination {
-    int busy = 0;
-    double tokens = 0;          // of the rate limit
-    std::optional<Time> filled_at;
+    int busy = 0;        // leases that hold a slot
+    TokenBucket bucket;  // of the rate limit
   };
+  // What may start at a destination now, and what keeps more from starting.
+  struct Room {
+    int free_slots = 0;
+    int leases = 0;                  // at most this many now
+    std::optional<Time> next_token;  // valid where the rate allows fewer than the slots
+  };
+  Room room_of(const DestinationConfig& config, Time now);
+  Result<std::optional<Time>> wake_at(const std::map<std::string, Room>& rooms, Time now);
+
   Store& store_;
   std::map<std::string, Destination, std::less<>> destinations_;
 };

@@ -1,6 +1,8 @@
-// The delivering half at work: one thread that ticks the dispatcher, hands leases to the sender, and outcomes to the committer.
+// The delivering half at work: one thread that ticks the dispatcher, hands leases to the sender, and outcomes to the
+// committer.
 //
-// A slot is held until its settlement is committed, so what waits for a store that is away is bounded by the concurrency.
+// A slot is held until its settlement is committed, so what waits for a store that is away is bounded by the
+// concurrency.
 #pragma once
 
 #include <memory>
@@ -32,8 +34,8 @@ class DeliveryPool {
   void start(std::shared_ptr<const Config> config);
   void configure(std::shared_ptr<const Config> config);  // any thread
   void nudge();                                          // any thread: something may be due now
-  // Claims nothing more, waits until the attempts in flight have ended and are settled, at most `limit`; releases the rest,
-  // uncounted, and waits for those settlements. The sender is stopped.
+  // Claims nothing more, waits until the attempts in flight have ended and are settled, at most `limit`; releases the
+  // rest, uncounted, and waits for those settlements. The sender is stopped.
   void stop(Duration limit);
 
  private:

@@ -1,0 +1,113 @@
+#include "dispatch/attempt_report.h"
+
+#include <string>
+
+#include "base/log.h"
+
+namespace hookonce {
+namespace {
+
+Counter& attempts(Outcome outcome) {
+  return metrics().counter("hookonce_attempts_total", "Attempts that ended, by outcome",
+                           {{"outcome", std::string(to_string(outcome))}});
+}
+
+std::int64_t milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+void log_settled(const Lease& lease, const Settlement& settlement) {
+  const AttemptResult& result = settlement.result;
+  const std::string event = lease.event.text();
+  switch (settlement.next) {
+    case Next::kDelivered:
+      log_info("delivered", {{"event", event},
+                             {"destination", lease.destination},
+                             {"attempt", lease.attempt},
+                             {"status", result.status},
+                             {"ms", milliseconds(result.duration)}});
+      return;
+    case Next::kRetry:
+      log_warn("failed", {{"event", event},
+                          {"destination", lease.destination},
+                          {"attempt", lease.attempt},
+                          {"status", result.status},
+                          {"ms", milliseconds(result.duration)},
+                          {"error", result.error},
+                          {"retry_ms", milliseconds(settlement.delay)}});
+      return;
+    case Next::kDead:
+      log_error("dead", {{"event", event},
+                         {"destination", lease.destination},
+                         {"attempt", lease.attempt},
+                         {"status", result.status},
+                         {"ms", milliseconds(result.duration)},
+                         {"error", result.error}});
+      return;
+    case Next::kRelease:
+      log_info(
+          "released",
+          {{"event", event}, {"destination", lease.destination}, {"attempt", lease.attempt}, {"reason", result.error}});
+      return;
+  }
+}
+
+}  // namespace
+
+AttemptReport::AttemptReport()
+    : in_flight_(
+          metrics().gauge("hookonce_attempts_in_flight", "Attempts on their way or waiting for their settlement")),
+      latency_(metrics().histogram("hookonce_delivery_seconds",
+                                   "Time from acceptance to the recorded success of a delivery")),
+      dead_(metrics().counter("hookonce_dead_total", "Deliveries that ended as dead")),
+      success_(attempts(Outcome::kSuccess)),
+      failed_(attempts(Outcome::kFailed)),
+      unknown_(attempts(Outcome::kUnknown)),
+      released_(attempts(Outcome::kReleased)) {}
+
+Counter& AttemptReport::counter_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kSuccess:
+      return success_;
+    case Outcome::kFailed:
+      return failed_;
+    case Outcome::kUnknown:
+      return unknown_;
+    case Outcome::kReleased:
+      return released_;
+  }
+  return unknown_;
+}
+
+void AttemptReport::settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts, Time now) {
+  counter_of(settlement.result.outcome).add();
+  if (!facts.taken) {
+    log_warn("late", {{"event", lease.event.text()},
+                      {"destination", lease.destination},
+                      {"attempt", lease.attempt},
+                      {"outcome", to_string(settlement.result.outcome)},
+                      {"reason", "a later attempt has replaced this one"}});
+    return;
+  }
+  log_settled(lease, settlement);
+  if (settlement.next == Next::kDelivered)
+    latency_.observe(std::chrono::duration<double>(now - lease.received_at).count());
+  if (settlement.next == Next::kDead) dead_.add();
+}
+
+void AttemptReport::not_settled(const Lease& lease, const Status& status) {
+  log_error("settle.failed", {{"event", lease.event.text()},
+                              {"destination", lease.destination},
+                              {"attempt", lease.attempt},
+                              {"reason", status.message()}});
+}
+
+void AttemptReport::died_unknown(const DeadDelivery& dead) {
+  unknown_.add();
+  dead_.add();
+  log_error("dead", {{"event", dead.event.text()},
+                     {"destination", dead.destination},
+                     {"error", "the last attempt's lease ran out, and the retry policy is used up"}});
+}
+
+}  // namespace hookonce

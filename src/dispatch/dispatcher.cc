@@ -1,0 +1,103 @@
+#include "dispatch/dispatcher.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace hookonce {
+namespace {
+
+// The store may name something as due that it did not lease (another instance was faster, a destination is paused).
+// Then it is asked again after this and not at once, so that the two of them never spin.
+constexpr Duration kDueAgain = std::chrono::milliseconds(10);
+
+void take_earlier(std::optional<Time>& earliest, Time candidate) {
+  if (!earliest || candidate < *earliest) earliest = candidate;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(Store& store) : store_(store) {}
+
+Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) {
+  Destination& destination = destinations_[config.name];
+  Room room;
+  room.free_slots = std::max(0, config.concurrency - destination.busy);
+  room.leases = room.free_slots;
+  if (!config.rate) return room;
+  destination.bucket = refilled(destination.bucket, *config.rate, now);
+  room.leases = std::min(room.leases, whole_tokens(destination.bucket));
+  return room;
+}
+
+Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
+  ClaimRequest request;
+  std::map<std::string, Room> rooms;
+  for (const auto& [name, destination] : config.destinations) {
+    const Room room = room_of(destination, now);
+    rooms[name] = room;
+    if (room.leases == 0) continue;
+    request.destinations.push_back(
+        {name, room.leases, destination.lease, destination.retry.attempts, destination.retry.give_up});
+  }
+
+  Tick tick;
+  if (!request.destinations.empty()) {
+    HK_ASSIGN(Claimed claimed, store_.claim(request, now));
+    tick.leases = std::move(claimed.leases);
+    tick.dead = std::move(claimed.dead);
+  }
+  for (const Lease& lease : tick.leases) {
+    ++destinations_[lease.destination].busy;
+    Room& room = rooms[lease.destination];
+    --room.free_slots;
+    --room.leases;
+    HK_CHECK(room.leases >= 0);  // more leases than slots would age in a queue
+  }
+  for (auto& [name, room] : rooms) {
+    const DestinationConfig& destination = config.destinations.find(name)->second;
+    if (!destination.rate) continue;
+    TokenBucket& bucket = destinations_[name].bucket;
+    const auto used = std::count_if(tick.leases.begin(), tick.leases.end(),
+                                    [&](const Lease& lease) { return lease.destination == name; });
+    bucket.tokens = std::max(0.0, bucket.tokens - static_cast<double>(used));
+    if (room.leases == 0) room.next_token = next_token_at(bucket, *destination.rate, now);
+  }
+
+  auto wake = wake_at(rooms, now);
+  // The leases are taken already and must not be lost over a question that can be asked again.
+  tick.wake_at = wake.ok() ? *wake : std::optional<Time>(now + kDueAgain);
+  return tick;
+}
+
+Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room>& rooms, Time now) {
+  std::optional<Time> earliest;
+  std::vector<std::string> open;
+  for (const auto& [name, room] : rooms) {
+    if (room.free_slots == 0) continue;  // freed() comes first
+    if (!room.next_token) {
+      open.push_back(name);
+      continue;
+    }
+    HK_ASSIGN(const std::optional<Time> due, store_.next_due({name}, now));
+    if (due) take_earlier(earliest, std::max(*due, *room.next_token));
+  }
+  if (!open.empty()) {
+    HK_ASSIGN(const std::optional<Time> due, store_.next_due(open, now));
+    if (due) take_earlier(earliest, *due > now ? *due : now + kDueAgain);
+  }
+  return earliest;
+}
+
+void Dispatcher::freed(const std::string& destination) {
+  const auto it = destinations_.find(destination);
+  HK_CHECK(it != destinations_.end() && it->second.busy > 0);
+  --it->second.busy;
+}
+
+int Dispatcher::in_flight(const std::string& destination) const {
+  const auto it = destinations_.find(destination);
+  return it == destinations_.end() ? 0 : it->second.busy;
+}
+
+}  // namespace hookonce
