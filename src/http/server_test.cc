@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 TEST_F(HttpServerTest, AnswersOneRequestAfterAnotherOnOneConnection) {
-  start();
+  const auto server = start();
   RawClient client = connect();
   for (int i = 0; i < 3; ++i) {
     client.send(post_request("/p" + std::to_string(i), "body"));
@@ -39,7 +39,7 @@ TEST_F(HttpServerTest, HandsTheWholeRequestOn) {
   };
   Budget budget(1024 * 1024);
   options_.budget = &budget;
-  start(clock);
+  const auto server = start(clock);
   RawClient client = connect();
   const std::string body("a\0b\r\n\xff", 6);
   client.send(post_request("/p", body, "X-Empty:\r\nx-Repeated: 1\r\nX-repeated: 2\r\n"));
@@ -61,11 +61,11 @@ TEST_F(HttpServerTest, HandsTheWholeRequestOn) {
 }
 
 TEST_F(HttpServerTest, ReadsABodyHoweverItIsCut) {
-  start();
+  const auto server = start();
   RawClient client = connect();
   for (const std::string& request : {post_request("/", "0123456789"),
-                                    std::string("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                                "4\r\n0123\r\n6;x=y\r\n456789\r\n0\r\nTrailer: dropped\r\n\r\n")}) {
+                                     std::string("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                                 "4\r\n0123\r\n6;x=y\r\n456789\r\n0\r\nTrailer: dropped\r\n\r\n")}) {
     for (char byte : request) ASSERT_TRUE(client.send({&byte, 1}));
     const RawAnswer answer = client.read();
     EXPECT_EQ(answer.status, 200);
@@ -75,7 +75,7 @@ TEST_F(HttpServerTest, ReadsABodyHoweverItIsCut) {
 
 TEST_F(HttpServerTest, CarriesABodyOfMegabytesBothWays) {
   handler_.head_script = [](const HttpRequest&) { return HeadDecision{std::nullopt, 16 * 1024 * 1024}; };
-  start();
+  const auto server = start();
   std::string body;
   while (body.size() < 9'000'000) body += std::to_string(body.size()) + ",";
   RawClient client = connect();
@@ -95,7 +95,7 @@ TEST_F(HttpServerTest, AnswersPipelinedRequestsInOrder) {
       echo(std::move(request), std::move(responder));
     }
   };
-  start();
+  const auto server = start();
   RawClient client = connect();
   std::string requests = post_request("/0", "x");
   for (int i = 1; i < 100; ++i) requests += post_request("/" + std::to_string(i), std::string(i, 'b'));
@@ -112,7 +112,7 @@ TEST_F(HttpServerTest, SixtyFourConnectionsOnTwoThreadsAreServedAtOnce) {
   options_.threads = 2;
   Arrivals<Responder> held;
   handler_.request_script = [&](HttpRequest, Responder responder) { held.put(std::move(responder)); };
-  start();
+  const auto server = start();
   std::vector<RawClient> clients;
   for (int i = 0; i < 64; ++i) clients.push_back(connect());
   for (int round = 0; round < 3; ++round) {
@@ -127,7 +127,7 @@ TEST_F(HttpServerTest, SixtyFourConnectionsOnTwoThreadsAreServedAtOnce) {
 
 TEST_F(HttpServerTest, HeadAnswersHaveTheLengthAndNoBody) {
   handler_.request_script = [](HttpRequest, Responder responder) { responder.respond({200, {}, "four"}); };
-  start();
+  const auto server = start();
   RawClient client = connect();
   client.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
   const RawAnswer head = client.read(true);
@@ -143,7 +143,7 @@ TEST_F(HttpServerTest, ConnectionEndsWhenTheClientOrTheAnswerSaysSo) {
     response.close = true;
     responder.respond(std::move(response));
   };
-  start();
+  const auto server = start();
   for (const std::string request : {"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
                                     "GET /close HTTP/1.1\r\nHost: a\r\n\r\n"}) {
     RawClient client = connect();
@@ -156,7 +156,7 @@ TEST_F(HttpServerTest, ConnectionEndsWhenTheClientOrTheAnswerSaysSo) {
 }
 
 TEST_F(HttpServerTest, Http10ClientMayKeepItsConnection) {
-  start();
+  const auto server = start();
   RawClient client = connect();
   for (int i = 0; i < 2; ++i) {
     client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
@@ -171,7 +171,7 @@ TEST_F(HttpServerTest, ContinueIsSentOnceTheBodyIsWantedAndNotBefore) {
     if (head.path == "/no") decision.refuse = error_response(404, "no_such_source", "not here");
     return decision;
   };
-  start();
+  const auto server = start();
   {
     RawClient client = connect();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
@@ -196,7 +196,7 @@ TEST_F(HttpServerTest, ContinueIsSentOnceTheBodyIsWantedAndNotBefore) {
 TEST_F(HttpServerTest, HalfClosedClientStillGetsItsAnswer) {
   Arrivals<Responder> held;
   handler_.request_script = [&](HttpRequest, Responder responder) { held.put(std::move(responder)); };
-  start();
+  const auto server = start();
   RawClient client = connect();
   client.send(post_request("/", "x"));
   client.end_sending();
@@ -212,7 +212,7 @@ TEST_F(HttpServerTest, RequestOfAClientThatHungUpIsHandledAndItsAnswerDropped) {
     if (request.path != "/held") return echo(std::move(request), std::move(responder));
     held.put(std::move(responder));
   };
-  start();
+  const auto server = start();
   for (bool reset : {false, true}) {
     RawClient client = connect();
     client.send(post_request("/held", "x"));
@@ -233,7 +233,7 @@ TEST_F(HttpServerTest, RequestOfAClientThatHungUpIsHandledAndItsAnswerDropped) {
 TEST_F(HttpServerTest, ConnectionCutInsideTheBodyIsNoRequest) {
   Arrivals<HttpRequest> requests;
   handler_.request_script = [&](HttpRequest request, Responder) { requests.put(std::move(request)); };
-  start();
+  const auto server = start();
   for (const std::string request :
        {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nshort", "POST / HTTP/1.1\r\nHost: a\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n"}) {
@@ -253,7 +253,7 @@ TEST_F(HttpServerTest, FallbackGoesOutWhenTheDeadlinePassesAndALateAnswerIsIgnor
     responder.set_deadline(request.head_at + seconds(2), error_response(503, "store_unavailable", "not in time"));
     held.put(std::move(responder));
   };
-  start(clock);
+  const auto server = start(clock);
   RawClient client = connect();
   client.send(post_request("/", "x"));
   Responder late = held.take();
@@ -274,7 +274,7 @@ TEST_F(HttpServerTest, FallbackGoesOutWhenTheDeadlinePassesAndALateAnswerIsIgnor
 
 TEST_F(HttpServerTest, AResponderThatIsDroppedAnswers500) {
   handler_.request_script = [](HttpRequest, Responder) {};
-  start();
+  const auto server = start();
   RawClient client = connect();
   client.send(post_request("/", "x"));
   EXPECT_EQ(client.read().status, 500);
@@ -282,17 +282,17 @@ TEST_F(HttpServerTest, AResponderThatIsDroppedAnswers500) {
 }
 
 TEST_F(HttpServerTest, TasksOfABatchRunInOrderOnTheConnectionsThread) {
+  Arrivals<std::pair<int, std::thread::id>> ran;
   Arrivals<Executor*> executors;
   Arrivals<Responder> held;
   handler_.request_script = [&](HttpRequest, Responder responder) {
     executors.put(&responder.executor());
     held.put(std::move(responder));
   };
-  start();
+  const auto server = start();
   RawClient client = connect();
   client.send(post_request("/", "x"));
   Executor* executor = executors.take();
-  Arrivals<std::pair<int, std::thread::id>> ran;
   std::vector<Task> tasks;
   for (int i = 0; i < 3; ++i) tasks.push_back([&ran, i] { ran.put({i, std::this_thread::get_id()}); });
   executor->post(std::move(tasks));
@@ -315,7 +315,7 @@ TEST_F(HttpServerTest, ListensOnSeveralAddresses) {
     remotes.put(request.remote);
     responder.respond({});
   };
-  start();
+  const auto server = start();
   ASSERT_EQ(server_->addresses().size(), 3u);
   EXPECT_TRUE(server_->addresses()[1].starts_with("[::1]:"));
   for (std::size_t i = 0; i < 3; ++i) {
@@ -333,7 +333,7 @@ TEST_F(HttpServerTest, DualStackListenerNamesIpv4ClientsByTheirIpv4Address) {
     remotes.put(request.remote);
     responder.respond({});
   };
-  start();
+  const auto server = start();
   const std::string address = server_->addresses()[0];
   RawClient client("127.0.0.1" + address.substr(address.rfind(':')));
   client.send(post_request("/", ""));
@@ -342,7 +342,7 @@ TEST_F(HttpServerTest, DualStackListenerNamesIpv4ClientsByTheirIpv4Address) {
 }
 
 TEST_F(HttpServerTest, AnAddressInUseIsNamedWithItsMend) {
-  start();
+  const auto server = start();
   HttpServerOptions second;
   second.listen = {server_->addresses()[0]};
   const auto started = HttpServer::start(second, handler_, system_clock());

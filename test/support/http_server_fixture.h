@@ -68,17 +68,18 @@ class HttpServerTest : public testing::Test {
  protected:
   HttpServerTest() { options_.listen = {"127.0.0.1:0"}; }
 
-  void start() { start(system_clock()); }
-  void start(const Clock& clock) {
+  // The server lives as long as what this returns: declare that after everything that the handler's scripts use.
+  [[nodiscard]] std::unique_ptr<HttpServer> start(const Clock& clock = system_clock()) {
     auto started = HttpServer::start(options_, handler_, clock);
-    ASSERT_OK(started);
-    server_ = std::move(started).value();
+    EXPECT_OK(started);
+    server_ = started.value().get();
+    return std::move(started).value();
   }
   RawClient connect(std::size_t listener = 0) { return RawClient(server_->addresses().at(listener)); }
 
   HttpServerOptions options_;
   ScriptedHandler handler_;
-  std::unique_ptr<HttpServer> server_;  // last: it uses the handler until it has stopped
+  HttpServer* server_ = nullptr;  // the one started last; valid while the test holds it
 };
 
 inline std::string post_request(const std::string& path, const std::string& body, const std::string& headers = "") {

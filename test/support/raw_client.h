@@ -10,9 +10,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -55,6 +57,7 @@ class RawClient {
   ~RawClient() { hang_up(); }
 
   bool is_connected() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
 
   // False where the peer has closed before all was sent.
   bool send(std::string_view bytes) {
@@ -74,6 +77,12 @@ class RawClient {
     const linger now{1, 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     hang_up();
+  }
+
+  // Waits up to `wait` for the peer to send or close; true where it did. For a client that drips until it is stopped.
+  bool has_news(std::chrono::milliseconds wait) {
+    pollfd watched{descriptor_, POLLIN, 0};
+    return !unread_.empty() || ::poll(&watched, 1, static_cast<int>(wait.count())) > 0;
   }
 
   // The next answer; interim ones (100) are answers too. `without_body`: to a HEAD request.
