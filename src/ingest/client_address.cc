@@ -19,6 +19,7 @@ bool is_mapped(const AddressBytes& address) {
 }
 
 std::optional<AddressBytes> parse_address(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string copy(text.substr(0, text.find('%')));  // a zone says which interface, not who
   AddressBytes address = kMappedPrefix;
   if (inet_pton(AF_INET, copy.c_str(), address.data() + kMappedBits / 8) == 1) return address;
