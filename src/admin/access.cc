@@ -1,11 +1,10 @@
 #include "admin/access.h"
 
-#include <arpa/inet.h>
-
 #include <string>
 
 #include "base/bytes.h"
 #include "base/crypto.h"
+#include "core/address.h"
 #include "core/fields.h"
 
 namespace hookonce {
@@ -31,12 +30,8 @@ std::optional<std::string_view> host_name(std::string_view host) {
 }
 
 bool is_ip_literal(std::string_view name) {
-  unsigned char bytes[16];
-  if (name.front() == '[') {
-    const std::string inner(name.substr(1, name.size() - 2));
-    return inet_pton(AF_INET6, inner.c_str(), bytes) == 1;
-  }
-  return inet_pton(AF_INET, std::string(name).c_str(), bytes) == 1;
+  if (name.front() != '[') return is_ip_address(name);
+  return name.find(':') != std::string_view::npos && is_ip_address(name.substr(1, name.size() - 2));
 }
 
 // The one Host header; nullopt where there is none, or several that differ.

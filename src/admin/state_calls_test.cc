@@ -1,0 +1,145 @@
+// Health, readiness, metrics, configuration without secrets, counts and depths.
+#include "admin/state_calls.h"
+
+#include <gtest/gtest.h>
+
+#include "admin/index_page.h"
+#include "admin/routes.h"
+#include "core/source_counters.h"
+#include "test/support/admin_fixture.h"
+
+namespace hookonce {
+namespace {
+
+class AdminState : public AdminFixture {
+ protected:
+  HttpResponse get_with_token(const std::string& target) {
+    HttpRequest head = request("GET", target);
+    head.headers.add("Authorization", "Bearer admin token");
+    return call(std::move(head));
+  }
+};
+
+TEST_F(AdminState, HealthIs200WhateverTheStore) {
+  store_.fall_ill("the disk is gone");
+  draining_ = true;
+  EXPECT_EQ(get("/healthz").status, 200);
+}
+
+TEST_F(AdminState, ReadyNamesWhatIsWeaker) {
+  EXPECT_EQ(get("/readyz").body, R"({"status":"ready","weaknesses":["it forgets everything"]})");
+}
+
+TEST_F(AdminState, NotReadyNamesWhyWhereNoTokenIsConfigured) {
+  store_.fall_ill("the disk is gone");
+  const HttpResponse answer = get("/readyz");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(code_of(answer), "store_unavailable");
+  EXPECT_EQ(message_of(answer), "the disk is gone");
+}
+
+TEST_F(AdminState, NotReadyWhileDraining) {
+  draining_ = true;
+  const HttpResponse answer = get("/readyz");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(code_of(answer), "draining");
+}
+
+TEST_F(AdminState, StrangersLearnOnlyWhetherItIsReady) {
+  require_token();
+  EXPECT_EQ(get("/readyz").body, R"({"status":"ready"})");
+  store_.fall_ill("the disk is gone");
+  const HttpResponse bare = get("/readyz");
+  EXPECT_EQ(bare.status, 503);
+  EXPECT_EQ(code_of(bare), "not_ready");
+  EXPECT_EQ(bare.body.find("disk"), std::string::npos);
+  const HttpResponse told = get_with_token("/readyz");
+  EXPECT_EQ(told.status, 503);
+  EXPECT_EQ(message_of(told), "the disk is gone");
+}
+
+TEST_F(AdminState, MetricsArePrometheusText) {
+  source_counters("metrics_test").accepted.add(3);
+  const HttpResponse answer = get("/metrics?whatever=1");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(header_of(answer, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_NE(answer.body.find("hookonce_accepted_total{source=\"metrics_test\"} 3"), std::string::npos);
+}
+
+TEST_F(AdminState, TheIndexNamesEveryCall) {
+  const HttpResponse answer = get("/");
+  EXPECT_EQ(answer.status, 200);
+  for (const Route& route : routes()) {
+    if (route.path != "/") EXPECT_NE(answer.body.find(route.path), std::string::npos) << route.path;
+  }
+}
+
+TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
+  SourceCounters& counters = source_counters("shop");
+  const auto accepted = counters.accepted.value();
+  counters.accepted.add();
+  counters.accepted_rate.add(clock_.now());
+  counters.refused(Refusal::kSignatureMismatch).add();
+  const HttpResponse answer = get("/api/v1/sources");
+  EXPECT_EQ(answer.body.find("the shop secret"), std::string::npos);
+  const json::value items = object_of(answer).at("items");
+  ASSERT_EQ(items.as_array().size(), 1u);
+  const json::object& shop = items.as_array().at(0).as_object();
+  EXPECT_EQ(shop.at("name"), "shop");
+  EXPECT_EQ(shop.at("provider"), "token");
+  EXPECT_EQ(shop.at("path"), "/in/shop");
+  EXPECT_EQ(shop.at("secrets"), 1);
+  EXPECT_EQ(shop.at("ack_deadline"), "2s");
+  EXPECT_EQ(shop.at("dedup_window"), "30d");
+  EXPECT_EQ(shop.at("missing_key"), "accept");
+  EXPECT_EQ(to_json(shop.at("destinations")),
+            R"([{"name":"backend","types":[]},{"name":"billing","types":["order.*"]}])");
+  EXPECT_EQ(json_int(shop.at("counts"), "accepted"), static_cast<std::int64_t>(accepted + 1));
+  EXPECT_GE(json_int(shop.at("counts"), "accepted_last_minute"), 1);
+  EXPECT_GE(json_int(shop.at("counts"), "rejected"), 1);
+}
+
+TEST_F(AdminState, DestinationsAreShownWithWhatWaitsAndWithoutSecrets) {
+  put(NewEventBuilder().to({"backend", "gone"}).build());
+  put(NewEventBuilder().to({"backend"}).build());
+  const HttpResponse answer = get("/api/v1/destinations");
+  EXPECT_EQ(answer.body.find("secret\""), std::string::npos);
+  EXPECT_EQ(answer.body.find("s3cret"), std::string::npos);
+  const json::value items = object_of(answer).at("items");
+  ASSERT_EQ(items.as_array().size(), 4u);
+  const json::object& backend = items.as_array().at(0).as_object();
+  EXPECT_EQ(backend.at("name"), "backend");
+  EXPECT_EQ(backend.at("waiting"), 2);
+  EXPECT_EQ(backend.at("url"), "http://127.0.0.1:9000/backend?[masked]");
+  EXPECT_EQ(backend.at("lease"), "30s");
+  EXPECT_EQ(backend.at("retry").at("attempts"), 20);
+  EXPECT_EQ(to_json(items.as_array().at(3)), R"({"name":"gone","orphaned":true,"waiting":1})");
+}
+
+TEST_F(AdminState, StatsTellDepthsAndOrphans) {
+  put(NewEventBuilder().to({"backend", "gone"}).build());
+  ASSERT_EQ(claim("backend").size(), 1u);
+  put(NewEventBuilder().to({"billing"}).build());
+  settle(death(claim("billing").at(0)));
+  const json::object stats = got("/api/v1/stats");
+  EXPECT_EQ(stats.at("events"), 2);
+  const json::object& deliveries = stats.at("deliveries").as_object();
+  EXPECT_EQ(deliveries.at("pending"), 1);
+  EXPECT_EQ(deliveries.at("in_flight"), 1);
+  EXPECT_EQ(deliveries.at("dead"), 1);
+  EXPECT_EQ(deliveries.at("orphaned"), 1);
+  EXPECT_EQ(deliveries.at("oldest_pending_at"), json::value(to_rfc3339(clock_.now())));
+  EXPECT_EQ(stats.at("destinations").at("backend").at("waiting"), 1);
+  EXPECT_EQ(stats.at("store").at("ready"), true);
+  EXPECT_EQ(stats.at("draining"), false);
+}
+
+TEST_F(AdminState, AReloadIsSeenByTheNextCall) {
+  Config config = shop_config();
+  config.destinations.erase("spare");
+  configure(std::move(config));
+  EXPECT_EQ(got("/api/v1/destinations").at("items").as_array().size(), 2u);
+}
+
+}  // namespace
+}  // namespace hookonce
