@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -18,13 +19,19 @@
 namespace hookonce {
 namespace {
 
-std::string vector_file(const Provider& provider) {
-  const std::string path =
-      std::string(HOOKONCE_SOURCE_DIR) + "/test/vectors/" + std::string(provider.traits().name) + ".json";
-  std::ifstream file(path, std::ios::binary);
+std::string read_file(std::string_view name) {
+  std::ifstream file(std::string(HOOKONCE_SOURCE_DIR) + "/test/vectors/" + std::string(name) + ".json",
+                     std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+// The names under which a provider is configured; each has a file of its own.
+std::vector<std::string_view> names_of(const Provider& provider) {
+  std::vector<std::string_view> names = {provider.traits().name};
+  if (!provider.traits().alias.empty()) names.push_back(provider.traits().alias);
+  return names;
 }
 
 // The cases without which a provider's verification is not shown to work.
@@ -35,6 +42,16 @@ std::set<std::string> needed_cases(const ProviderTraits& traits) {
   }
   if (traits.tolerance > Duration::zero()) cases.insert({"stale", "future"});
   return cases;
+}
+
+std::vector<Vector> vectors_of(const Provider& provider) {
+  std::vector<Vector> all;
+  for (std::string_view name : names_of(provider)) {
+    auto vectors = parse_vectors(read_file(name));
+    EXPECT_OK(vectors);
+    if (vectors.ok()) std::move(vectors->begin(), vectors->end(), std::back_inserter(all));
+  }
+  return all;
 }
 
 constexpr std::size_t kShortestSignature = 28;  // SHA-1 in base64
@@ -54,20 +71,20 @@ std::size_t longest_word(const std::string& text) {
 class ProviderVectors : public ::testing::TestWithParam<const Provider*> {};
 
 TEST_P(ProviderVectors, HaveEveryCaseThatTheSchemeCanHave) {
-  auto vectors = parse_vectors(vector_file(*GetParam()));
-  ASSERT_OK(vectors);
-  std::set<std::string> missing = needed_cases(GetParam()->traits());
-  for (const Vector& vector : *vectors) {
-    EXPECT_EQ(find_provider(vector.provider), GetParam()) << vector.id;
-    missing.erase(vector.test_case);
+  for (std::string_view name : names_of(*GetParam())) {
+    auto vectors = parse_vectors(read_file(name));
+    ASSERT_OK(vectors);
+    std::set<std::string> missing = needed_cases(GetParam()->traits());
+    for (const Vector& vector : *vectors) {
+      EXPECT_EQ(vector.provider, name) << vector.id;
+      missing.erase(vector.test_case);
+    }
+    EXPECT_TRUE(missing.empty()) << name << ".json has no vector for the case " << *missing.begin();
   }
-  EXPECT_TRUE(missing.empty()) << "no vector for the case " << *missing.begin();
 }
 
 TEST_P(ProviderVectors, AreJudgedAsTheyExpect) {
-  auto vectors = parse_vectors(vector_file(*GetParam()));
-  ASSERT_OK(vectors);
-  for (const Vector& vector : *vectors) {
+  for (const Vector& vector : vectors_of(*GetParam())) {
     auto outcome = run_vector(vector);
     ASSERT_OK(outcome);
     const json::object actual = vector_json(vector.id, *outcome);
@@ -84,9 +101,7 @@ TEST_P(ProviderVectors, AreJudgedAsTheyExpect) {
 }
 
 TEST_P(ProviderVectors, RefusalsTellNoSecretAndNoSignature) {
-  auto vectors = parse_vectors(vector_file(*GetParam()));
-  ASSERT_OK(vectors);
-  for (const Vector& vector : *vectors) {
+  for (const Vector& vector : vectors_of(*GetParam())) {
     auto outcome = run_vector(vector);
     auto settings = vector_settings(*GetParam(), vector.config);
     ASSERT_OK(outcome);
@@ -112,7 +127,7 @@ TEST_P(ProviderVectors, WithoutTheirSecretAreRefused) {
 }
 
 TEST_P(ProviderVectors, AreResignedAsTheirSdkAccepts) {
-  auto document = parse_json(vector_file(*GetParam()));
+  auto document = parse_json(read_file(GetParam()->traits().name));
   ASSERT_OK(document);
   const json::value* resigned = document->get_object().if_contains("resign");
   if (resigned == nullptr) return;
