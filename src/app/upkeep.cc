@@ -42,7 +42,7 @@ std::shared_ptr<const Config> Upkeep::config() const {
 }
 
 void Upkeep::run(Time now) {
-  if (may_prune(now)) prune(now);
+  if (may_prune(now) && store_.health().ok()) prune(now);
   if (!measured_at_ || now - *measured_at_ >= kMeasureEvery) {
     measured_at_ = now;
     measure(now);

@@ -15,6 +15,7 @@ Run add_version(CLI::App& root) {
   CLI::App* command = root.add_subcommand("version", "Print version, commit and libraries");
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON, for programs");
+  command->footer("Example:\n  hookonce version --json");
   return [as_json] {
     if (*as_json) {
       json::object libraries;

@@ -1,0 +1,120 @@
+#include "app/upkeep.h"
+
+#include <gtest/gtest.h>
+
+#include "store/open.h"
+#include "test/support/asserts.h"
+#include "test/support/manual_clock.h"
+
+namespace hookonce {
+namespace {
+
+class UpkeepTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = open_store("memory:", clock_.now());
+    ASSERT_OK(opened);
+    store_ = std::move(opened).value();
+    Config config;
+    config.store.retention = std::chrono::hours(24);
+    config_ = std::make_shared<const Config>(config);
+    upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_);
+  }
+
+  // Events without destinations: their deliveries have ended the moment they are accepted.
+  void accept(int count) {
+    std::vector<NewEvent> events(static_cast<std::size_t>(count));
+    for (NewEvent& event : events) {
+      event.id = EventId::make(clock_.now());
+      event.source = "shop";
+      event.arrival.at = clock_.now();
+    }
+    ASSERT_OK(store_->commit(events, {}, clock_.now()));
+  }
+  std::int64_t events() {
+    const Result<StoreStats> stats = store_->stats(clock_.now());
+    EXPECT_OK(stats);
+    return stats->events;
+  }
+  std::int64_t gauge(const char* name, const Labels& labels = {}) { return metrics().gauge(name, "", labels).value(); }
+
+  ManualClock clock_;
+  std::unique_ptr<Store> store_;
+  std::shared_ptr<const Config> config_;
+  std::unique_ptr<Upkeep> upkeep_;
+};
+
+TEST_F(UpkeepTest, RemovesWhatIsOlderThanRetentionAndKeepsTheRest) {
+  accept(3);
+  clock_.advance(std::chrono::hours(23));
+  accept(2);
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 5);
+  clock_.advance(std::chrono::hours(2));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 2);
+}
+
+TEST_F(UpkeepTest, FollowsAReloadedRetention) {
+  accept(3);
+  clock_.advance(std::chrono::hours(2));
+  Config config;
+  config.store.retention = std::chrono::hours(1);
+  upkeep_->configure(std::make_shared<const Config>(config));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 0);
+}
+
+TEST_F(UpkeepTest, PrunesNothingWhileTheClocksHaveParted) {
+  accept(3);
+  clock_.advance(std::chrono::hours(48));
+  for (const Duration step : {Duration(std::chrono::minutes(61)), Duration(-std::chrono::minutes(122))}) {
+    clock_.step_wall(step);
+    upkeep_->run(clock_.now());
+    EXPECT_EQ(events(), 3);
+    EXPECT_EQ(gauge("hookonce_prune_stopped"), 1);
+  }
+  clock_.step_wall(std::chrono::minutes(61));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 0);
+  EXPECT_EQ(gauge("hookonce_prune_stopped"), 0);
+}
+
+TEST_F(UpkeepTest, AnHourApartIsNotYetParted) {
+  accept(1);
+  clock_.advance(std::chrono::hours(48));
+  clock_.step_wall(kClocksApartMax);
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 0);
+}
+
+TEST_F(UpkeepTest, MeasuresDestinationsAndForgetsThoseThatAreEmpty) {
+  std::vector<NewEvent> waiting(1);
+  waiting[0].id = EventId::make(clock_.now());
+  waiting[0].source = "shop";
+  waiting[0].destinations = {"upkeep-test"};
+  ASSERT_OK(store_->commit(waiting, {}, clock_.now()));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(gauge("hookonce_destination_waiting", {{"destination", "upkeep-test"}}), 1);
+  EXPECT_EQ(gauge("hookonce_deliveries", {{"state", "pending"}}), 1);
+
+  Settlement settlement;
+  settlement.event = waiting[0].id;
+  settlement.destination = "upkeep-test";
+  ClaimRequest claim;
+  claim.destinations.push_back({"upkeep-test", 1, std::chrono::minutes(1), 20, std::chrono::hours(72)});
+  const Result<Claimed> claimed = store_->claim(claim, clock_.now());
+  ASSERT_OK(claimed);
+  ASSERT_EQ(claimed->leases.size(), 1U);
+  settlement.attempt = claimed->leases[0].attempt;
+  settlement.next = Next::kDelivered;
+  settlement.result.outcome = Outcome::kSuccess;
+  ASSERT_OK(store_->commit({}, std::vector<Settlement>{settlement}, clock_.now()));
+  clock_.advance(std::chrono::minutes(1));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(gauge("hookonce_destination_waiting", {{"destination", "upkeep-test"}}), 0);
+  EXPECT_EQ(gauge("hookonce_deliveries", {{"state", "pending"}}), 0);
+}
+
+}  // namespace
+}  // namespace hookonce
