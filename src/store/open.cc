@@ -1,0 +1,59 @@
+#include "store/open.h"
+
+#include <fmt/format.h>
+
+#include "store/memory_store.h"
+#include "store/sqlite_backup.h"
+#include "store/sqlite_store.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr std::string_view kMemory = "memory:";
+constexpr std::string_view kSqlite = "sqlite:";
+
+// The path of a `sqlite:` URL. `sqlite:///x` is how others write the absolute path `/x`.
+Result<std::string> sqlite_path(std::string_view url) {
+  std::string_view path = url.substr(kSqlite.size());
+  if (path.substr(0, 3) == "///") path.remove_prefix(2);
+  if (path.empty()) return invalid(fmt::format("store url \"{}\": names no file; write sqlite:hookonce.db", url));
+  if (path.substr(0, 2) == "//") {
+    return invalid(fmt::format("store url \"{}\": a host is no use here; write sqlite:{}", url, path.substr(2)));
+  }
+  if (path.find('\0') != std::string_view::npos) return invalid("store url: a NUL in the path");
+  return std::string(path);
+}
+
+bool is_sqlite(std::string_view url) {
+  return url.substr(0, kSqlite.size()) == kSqlite;
+}
+
+}  // namespace
+
+Status check_store_url(std::string_view url) {
+  if (url == kMemory) return {};
+  if (is_sqlite(url)) return sqlite_path(url).status();
+  const std::string_view scheme = url.substr(0, url.find(':'));
+  if (scheme == "postgres" || scheme == "postgresql" || scheme == "redis" || scheme == "rediss") {
+    return invalid(fmt::format("store \"{}\": this version does not have it yet; use sqlite:PATH", scheme));
+  }
+  // The rest of a URL may hold a password, so only what stands before the colon is shown.
+  return invalid(fmt::format("store \"{}\": not a store this version knows; use sqlite:PATH or memory:", scheme));
+}
+
+Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now) {
+  HK_TRY(check_store_url(url));
+  if (url == kMemory) return make_memory_store();
+  HK_ASSIGN(const std::string path, sqlite_path(url));
+  return open_sqlite_store(path, now);
+}
+
+Status backup_store(std::string_view url, const std::string& file) {
+  HK_TRY(check_store_url(url));
+  if (!is_sqlite(url)) return invalid("backup: only a sqlite: store has a file to copy");
+  HK_ASSIGN(const std::string path, sqlite_path(url));
+  return backup_sqlite(path, file);
+}
+
+}  // namespace hookonce

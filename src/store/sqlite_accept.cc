@@ -1,0 +1,195 @@
+#include "store/sqlite_accept.h"
+
+#include <algorithm>
+
+#include "store/headers_codec.h"
+
+namespace hookonce {
+
+namespace {
+
+// In the order of the columns arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash.
+void bind_arrival(Query& query, const Arrival& arrival) {
+  query.bind_time(arrival.at).bind_blob(arrival.remote);
+  query.bind_integer(arrival.retry ? std::optional(std::int64_t{arrival.retry->number}) : std::nullopt);
+  if (arrival.retry) {
+    query.bind_blob(arrival.retry->reason);
+  } else {
+    query.bind_null();
+  }
+  query.bind_time(arrival.provider_time).bind_integer(std::int64_t{arrival.secret}).bind_blob(arrival.body_hash);
+}
+
+}  // namespace
+
+Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
+                             SqliteDeliveries& deliveries) {
+  sources_ = &sources;
+  destinations_ = &destinations;
+  deliveries_ = &deliveries;
+  HK_ASSIGN(const std::int64_t newest, database.integer("SELECT max(coalesce((SELECT max(seq) FROM events), 0), "
+                                                        "coalesce((SELECT max(seq) FROM pruned), 0))"));
+  next_seq_ = newest + 1;
+  return prepare_all(
+      database,
+      {
+          // One row comes back exactly if the key was free or its window over: then it is ours.
+          {&take_key_,
+           "INSERT INTO dedup (source, key, seq, expires_at) VALUES (?1, ?2, ?3, ?4) "
+           "ON CONFLICT (source, key) DO UPDATE "
+           "SET older = dedup.seq, seq = excluded.seq, expires_at = excluded.expires_at "
+           "WHERE dedup.expires_at <= ?5 "
+           "RETURNING older"},
+          {&holder_, "SELECT seq, expires_at FROM dedup WHERE source = ? AND key = ?"},
+          {&hand_over_, "UPDATE dedup SET seq = ?3, expires_at = ?4 WHERE source = ?1 AND key = ?2"},
+          {&insert_key_, "INSERT INTO event_keys (seq, key, older) VALUES (?, ?, ?)"},
+          {&link_newer_, "UPDATE event_keys SET newer = ?3 WHERE seq = ?1 AND key = ?2"},
+          {&insert_event_,
+           "INSERT INTO events (seq, id, source, type, key, ordering_key, received_at, keys_until, size, "
+           "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash) "
+           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+          {&insert_content_, "INSERT INTO contents (seq, headers, body) VALUES (?, ?, ?)"},
+          {&find_event_, "SELECT id, received_at, body_hash, duplicates FROM events WHERE seq = ?"},
+          {&find_pruned_, "SELECT id, received_at, body_hash FROM pruned WHERE seq = ?"},
+          {&count_duplicate_, "UPDATE events SET duplicates = duplicates + 1 WHERE seq = ?"},
+          {&insert_arrival_,
+           "INSERT INTO arrivals (seq, number, verdict, same_body, arrived_at, remote, retry_number, retry_reason, "
+           "provider_time, secret, body_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      });
+}
+
+Result<AcceptFacts> SqliteAccept::accept(const NewEvent& event, Time now) {
+  HK_ASSIGN(const std::int64_t source, sources_->add(event.source));
+  HK_ASSIGN(const Keys keys, take_keys(event, source, now));
+  const bool is_new = !keys.oldest || (event.rule == KeyRule::kEach && !keys.taken.empty());
+  if (is_new) {
+    HK_TRY(link(keys.taken, next_seq_));
+    return insert(event, source, now);
+  }
+  HK_TRY(hand_over(keys, source));
+  HK_TRY(link(keys.taken, keys.oldest->seq));
+  return duplicate(event, keys.oldest->seq, now);
+}
+
+Result<SqliteAccept::Keys> SqliteAccept::take_keys(const NewEvent& event, std::int64_t source, Time now) {
+  Keys keys;
+  std::vector<KeyHash> seen;  // A key that one body repeats must not meet itself.
+  for (const KeyHash& key : event.keys) {
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
+    seen.push_back(key);
+    Query take(take_key_);
+    take.bind_integer(source).bind_blob(key).bind_integer(next_seq_).bind_time(now + event.window).bind_time(now);
+    HK_ASSIGN(const bool taken, take.row());
+    if (taken) {
+      keys.taken.push_back({key, take.is_null(0) ? std::nullopt : std::optional(take.integer(0))});
+      HK_TRY(take.run());
+      continue;
+    }
+    Query find(holder_);
+    find.bind_integer(source).bind_blob(key);
+    HK_ASSIGN(const bool held, find.row());
+    if (!held) return internal("a dedup key is neither free nor held");
+    if (!keys.oldest || find.integer(0) < keys.oldest->seq) keys.oldest = Holder{find.integer(0), find.integer(1)};
+  }
+  return keys;
+}
+
+// The keys that a duplicate brought with it become the oldest holder's, for the rest of that one's window.
+Status SqliteAccept::hand_over(const Keys& keys, std::int64_t source) {
+  for (const TakenKey& taken : keys.taken) {
+    Query query(hand_over_);
+    query.bind_integer(source)
+        .bind_blob(taken.key)
+        .bind_integer(keys.oldest->seq)
+        .bind_integer(keys.oldest->expires_at);
+    HK_TRY(query.run());
+  }
+  return {};
+}
+
+Status SqliteAccept::link(const std::vector<TakenKey>& keys, std::int64_t holder) {
+  for (const TakenKey& taken : keys) {
+    Query insert(insert_key_);
+    insert.bind_integer(holder).bind_blob(taken.key).bind_integer(taken.older);
+    HK_TRY(insert.run());
+    if (!taken.older) continue;
+    Query newer(link_newer_);
+    newer.bind_integer(*taken.older).bind_blob(taken.key).bind_integer(holder);
+    HK_TRY(newer.run());
+  }
+  return {};
+}
+
+Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, std::int64_t source, Time now) {
+  const std::int64_t seq = next_seq_++;
+  {
+    Query query(insert_event_);
+    query.bind_integer(seq).bind_blob(event.id.bytes()).bind_integer(source).bind_blob(event.type);
+    query.bind_blob(event.key).bind_blob(event.ordering_key).bind_time(now).bind_time(now + event.window);
+    query.bind_integer(static_cast<std::int64_t>(event.body.size())).bind_flag(event.forwarded_trusted);
+    bind_arrival(query, event.arrival);
+    HK_TRY(query.run());
+  }
+  const std::string headers = encode_headers(event.headers);
+  {
+    Query query(insert_content_);
+    query.bind_integer(seq).bind_blob(headers).bind_blob(event.body);
+    HK_TRY(query.run());
+  }
+  for (const std::string& name : event.destinations) {
+    HK_ASSIGN(const std::int64_t destination, destinations_->add(name));
+    HK_TRY(deliveries_->insert({seq, destination}, new_delivery(now)));
+  }
+  return AcceptFacts{Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+}
+
+Result<AcceptFacts> SqliteAccept::duplicate(const NewEvent& event, std::int64_t holder, Time now) {
+  AcceptFacts facts;
+  std::int64_t duplicates = 0;
+  {
+    Query query(find_event_);
+    query.bind_integer(holder);
+    HK_ASSIGN(const bool found, query.row());
+    if (!found) return duplicate_of_pruned(event, holder);
+    facts = {Verdict::kDuplicate, EventId(query.bytes<16>(0)), query.time(1),
+             query.bytes<16>(2) == event.arrival.body_hash, false};
+    duplicates = query.integer(3);
+  }
+  if (event.rearm) {
+    HK_ASSIGN(const std::vector<PlacedDelivery> deliveries, deliveries_->of_event(holder));
+    for (PlacedDelivery delivery : deliveries) {
+      if (!rearm(delivery.record, now)) continue;
+      HK_TRY(deliveries_->save(delivery.place, delivery.record));
+      facts.verdict = Verdict::kRearmed;
+      facts.new_delivery = true;
+    }
+  }
+  {
+    Query query(count_duplicate_);
+    query.bind_integer(holder);
+    HK_TRY(query.run());
+  }
+  const std::int64_t number = duplicates + 2;  // The first arrival is number 1.
+  if (number <= kArrivalsMax) HK_TRY(record_arrival(event, holder, number, facts));
+  return facts;
+}
+
+Result<AcceptFacts> SqliteAccept::duplicate_of_pruned(const NewEvent& event, std::int64_t holder) {
+  Query query(find_pruned_);
+  query.bind_integer(holder);
+  HK_ASSIGN(const bool found, query.row());
+  if (!found) return internal("the event that holds a dedup key is missing");
+  return AcceptFacts{Verdict::kDuplicate, EventId(query.bytes<16>(0)), query.time(1),
+                     query.bytes<16>(2) == event.arrival.body_hash, false};
+}
+
+Status SqliteAccept::record_arrival(const NewEvent& event, std::int64_t holder, std::int64_t number,
+                                    const AcceptFacts& facts) {
+  Query query(insert_arrival_);
+  query.bind_integer(holder).bind_integer(number);
+  query.bind_integer(static_cast<std::int64_t>(facts.verdict)).bind_flag(facts.same_body);
+  bind_arrival(query, event.arrival);
+  return query.run();
+}
+
+}  // namespace hookonce

@@ -1,0 +1,65 @@
+// Accept once: an event, its dedup keys, its first arrival and its deliveries, or a duplicate of what holds its key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/model.h"
+#include "store/sqlite_deliveries.h"
+#include "store/sqlite_names.h"
+
+namespace hookonce {
+
+class SqliteAccept {
+ public:
+  // REQUIRES: the arguments outlive this.
+  Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries);
+
+  // REQUIRES: within a write transaction.
+  Result<AcceptFacts> accept(const NewEvent& event, Time now);
+
+  // The sequence number of the next event; put back to its old value after a rollback.
+  std::int64_t next_seq() const { return next_seq_; }
+  void set_next_seq(std::int64_t seq) { next_seq_ = seq; }
+
+ private:
+  struct Holder {
+    std::int64_t seq = 0;
+    std::int64_t expires_at = 0;
+  };
+  struct TakenKey {
+    KeyHash key{};
+    std::optional<std::int64_t> older;  // whose expired key it was
+  };
+  struct Keys {
+    std::vector<TakenKey> taken;
+    std::optional<Holder> oldest;  // of the live holders of keys that could not be taken
+  };
+
+  Result<Keys> take_keys(const NewEvent& event, std::int64_t source, Time now);
+  Status hand_over(const Keys& keys, std::int64_t source);
+  Status link(const std::vector<TakenKey>& keys, std::int64_t holder);
+  Result<AcceptFacts> insert(const NewEvent& event, std::int64_t source, Time now);
+  Result<AcceptFacts> duplicate(const NewEvent& event, std::int64_t holder, Time now);
+  Result<AcceptFacts> duplicate_of_pruned(const NewEvent& event, std::int64_t holder);
+  Status record_arrival(const NewEvent& event, std::int64_t holder, std::int64_t number, const AcceptFacts& facts);
+
+  SqliteNames* sources_ = nullptr;
+  SqliteNames* destinations_ = nullptr;
+  SqliteDeliveries* deliveries_ = nullptr;
+  std::int64_t next_seq_ = 1;
+  Statement take_key_;
+  Statement holder_;
+  Statement hand_over_;
+  Statement insert_key_;
+  Statement link_newer_;
+  Statement insert_event_;
+  Statement insert_content_;
+  Statement find_event_;
+  Statement find_pruned_;
+  Statement count_duplicate_;
+  Statement insert_arrival_;
+};
+
+}  // namespace hookonce

@@ -1,0 +1,344 @@
+#include "store/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/sync.h"
+#include "store/event_filter.h"
+#include "store/sqlite_accept.h"
+#include "store/sqlite_checkpointer.h"
+#include "store/sqlite_claim.h"
+#include "store/sqlite_owner_lock.h"
+#include "store/sqlite_read.h"
+#include "store/sqlite_replay.h"
+#include "store/sqlite_schema.h"
+#include "store/sqlite_upkeep.h"
+
+namespace hookonce {
+
+namespace {
+
+// A commit waits this long for a foreign program that holds the write lock (a person with the sqlite3 shell); then
+// nothing was done.
+constexpr Duration kBusyWait = std::chrono::seconds(1);
+// At opening, a little more: the truncating checkpoint needs every reader gone.
+constexpr Duration kOpenBusyWait = std::chrono::seconds(5);
+
+// The writing connection and what is prepared on it.
+struct Writer {
+  std::unique_ptr<Database> database;
+  SqliteNames sources;
+  SqliteNames destinations;
+  SqliteDeliveries deliveries;
+  SqliteSearch search;
+  SqliteAccept accept;
+  SqliteClaim claim;
+  SqliteReplay replay;
+  SqliteUpkeep upkeep;
+
+  Status prepare() {
+    HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
+    HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
+    HK_TRY(deliveries.prepare(*database));
+    HK_TRY(search.prepare(*database, sources, deliveries));
+    HK_TRY(accept.prepare(*database, sources, destinations, deliveries));
+    HK_TRY(claim.prepare(*database, sources, destinations, deliveries));
+    HK_TRY(replay.prepare(destinations, deliveries, search));
+    return upkeep.prepare(*database, deliveries);
+  }
+
+  // What was kept in memory of a transaction that did not happen.
+  void forget(std::int64_t next_seq) {
+    sources.forget();
+    destinations.forget();
+    accept.set_next_seq(next_seq);
+    upkeep.forget();
+  }
+};
+
+struct Reader {
+  std::unique_ptr<Database> database;
+  SqliteNames sources;
+  SqliteNames destinations;
+  SqliteDeliveries deliveries;
+  SqliteSearch search;
+  SqliteRead read;
+
+  Status prepare() {
+    HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
+    HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
+    HK_TRY(deliveries.prepare(*database));
+    HK_TRY(search.prepare(*database, sources, deliveries));
+    return read.prepare(*database, destinations, deliveries, search);
+  }
+};
+
+class SqliteStore final : public Store {
+ public:
+  explicit SqliteStore(OwnerLock lock) : lock_(std::move(lock)), path_(lock_.real_path()) {}
+  ~SqliteStore() override;
+
+  enum class Opening { kStart, kRecovery };
+  Status open(Time now, Opening opening) LOCKS_EXCLUDED(write_mutex_, read_mutex_);
+
+  Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
+                             Time now) override {
+    return write<CommitFacts>([&](Writer& writer) -> Result<CommitFacts> {
+      CommitFacts facts;
+      facts.accepts.reserve(events.size());
+      facts.settles.reserve(settlements.size());
+      for (const NewEvent& event : events) {
+        HK_ASSIGN(facts.accepts.emplace_back(), writer.accept.accept(event, now));
+      }
+      for (const Settlement& settlement : settlements) {
+        HK_ASSIGN(facts.settles.emplace_back(), writer.claim.settle(settlement, now));
+      }
+      return facts;
+    });
+  }
+
+  Result<Claimed> claim(const ClaimRequest& request, Time now) override {
+    return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); });
+  }
+
+  Result<std::int64_t> prune(const PruneRequest& request) override {
+    return write<std::int64_t>([&](Writer& writer) { return writer.upkeep.prune(request); });
+  }
+
+  // On the writing connection, though it only reads: the dispatcher must not wait behind somebody's search.
+  Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) override
+      LOCKS_EXCLUDED(write_mutex_) {
+    MutexLock lock(write_mutex_);
+    if (!writer_) return closed();
+    return writer_->claim.next_due(destinations, now);
+  }
+
+  Result<std::optional<EventDetail>> get(const EventId& id) override {
+    return read<std::optional<EventDetail>>([&](Reader& reader) { return reader.read.get(id); });
+  }
+
+  Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
+    Search search;
+    search.filter = filter;
+    HK_ASSIGN(EventPage page, find(search, limit, cursor));
+    for (FoundEvent& event : search.found) page.items.push_back(std::move(event.summary));
+    return page;
+  }
+
+  Result<StoreStats> stats(Time) override {
+    HK_ASSIGN(StoreStats stats, read<StoreStats>([](Reader& reader) { return reader.read.stats(); }));
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path_ + "-wal", error);
+    if (!error) stats.log_bytes = static_cast<std::int64_t>(size);
+    return stats;
+  }
+
+  Result<Replayed> replay(const ReplayRequest& request, Time now) override;
+
+  Status health() override LOCKS_EXCLUDED(health_mutex_) {
+    MutexLock lock(health_mutex_);
+    return health_;
+  }
+
+  Status recover(Time now) override;
+
+ private:
+  template <typename T, typename Work>
+  Result<T> write(Work work) LOCKS_EXCLUDED(write_mutex_);
+  template <typename T, typename Work>
+  Result<T> read(Work work) LOCKS_EXCLUDED(read_mutex_);
+
+  // Runs the search to its end; leaves at most `limit` events in it. The page has the cursor alone.
+  Result<EventPage> find(Search& search, int limit, const std::optional<std::string>& cursor);
+  void close() LOCKS_EXCLUDED(write_mutex_, read_mutex_);
+  void set_health(const Status& status) LOCKS_EXCLUDED(health_mutex_);
+  Status closed() LOCKS_EXCLUDED(health_mutex_) { return unavailable(health().message()); }
+
+  const OwnerLock lock_;
+  const std::string path_;
+  SqliteCheckpointer checkpointer_;
+
+  Mutex write_mutex_;
+  std::unique_ptr<Writer> writer_ GUARDED_BY(write_mutex_);  // null while the store is ill
+
+  Mutex read_mutex_;
+  std::unique_ptr<Reader> reader_ GUARDED_BY(read_mutex_);
+
+  Mutex health_mutex_;
+  Status health_ GUARDED_BY(health_mutex_) = unavailable("the store is not open");
+};
+
+Status SqliteStore::open(Time now, Opening opening) {
+  auto writer = std::make_unique<Writer>();
+  // In a recovery a file that is gone is never replaced by an empty one: every key in it would be free again.
+  const auto mode = opening == Opening::kStart ? Database::Mode::kCreate : Database::Mode::kExisting;
+  HK_ASSIGN(writer->database, Database::open(path_, mode, kOpenBusyWait));
+  Database& database = *writer->database;
+  if (database.read_only()) return precondition(path_ + ": read-only; mend its permissions or its mount");
+  HK_TRY(prepare_schema(database, path_));
+  // Frames that a crash or a failed commit left in the log are written and synced anew before anybody relies on them.
+  HK_TRY(database.checkpoint_whole());
+  HK_TRY(database.execute(fmt::format("PRAGMA journal_size_limit = {}", kLogBytesMax).c_str()));
+  HK_TRY(writer->prepare());
+  // At start the owner lock proves that whoever held a lease is dead; in a recovery this process may still be sending.
+  if (opening == Opening::kStart) {
+    Transaction transaction(database);
+    HK_TRY(transaction.begin(Transaction::Kind::kWrite));
+    HK_TRY(writer->claim.end_leases(now));
+    HK_TRY(transaction.commit());
+  }
+  auto reader = std::make_unique<Reader>();
+  HK_ASSIGN(reader->database, Database::open(path_, Database::Mode::kExisting, kBusyWait));
+  HK_TRY(reader->prepare());
+
+  database.set_busy_wait(kBusyWait);
+  checkpointer_.watch(database);
+  HK_TRY(checkpointer_.start(path_));
+  {
+    MutexLock lock(read_mutex_);
+    reader_ = std::move(reader);
+  }
+  {
+    MutexLock lock(write_mutex_);
+    writer_ = std::move(writer);
+  }
+  set_health({});
+  return {};
+}
+
+template <typename T, typename Work>
+Result<T> SqliteStore::write(Work work) {
+  MutexLock lock(write_mutex_);
+  if (!writer_) return closed();
+  Database& database = *writer_->database;
+  checkpointer_.restart_if_due(database);
+
+  // The transaction must be over before a connection in trouble is closed, hence the inner scope.
+  std::optional<Result<T>> result;
+  Status trouble;
+  {
+    const std::int64_t next_seq = writer_->accept.next_seq();
+    Transaction transaction(database);
+    const Status begun = transaction.begin(Transaction::Kind::kWrite);
+    if (!begun.ok()) {
+      if (!database.busy()) trouble = begun;
+      result.emplace(unavailable(begun.message()));
+    } else {
+      result.emplace(work(*writer_));
+      if (result->ok()) {
+        const Status committed = transaction.commit();
+        if (!committed.ok()) {
+          trouble = committed;
+          result.emplace(committed);
+        }
+      } else if (result->code() == Code::kUnavailable || result->code() == Code::kPrecondition) {
+        trouble = result->status();
+        result.emplace(unavailable(trouble.message()));
+      }
+      if (!result->ok()) writer_->forget(next_seq);
+    }
+  }
+  if (!trouble.ok()) {
+    set_health(trouble);
+    writer_.reset();
+  }
+  return *std::move(result);
+}
+
+template <typename T, typename Work>
+Result<T> SqliteStore::read(Work work) {
+  MutexLock lock(read_mutex_);
+  if (!reader_) return closed();
+  Transaction transaction(
+      *reader_->database);  // one moment for all statements; rolled back, as there is nothing to commit
+  HK_TRY(transaction.begin(Transaction::Kind::kRead));
+  return work(*reader_);
+}
+
+Result<EventPage> SqliteStore::find(Search& search, int limit, const std::optional<std::string>& cursor) {
+  HK_ASSIGN(search.before, parse_cursor(cursor));
+  // One more than asked for shows whether there is a next page.
+  search.wanted = static_cast<std::size_t>(limit) + 1;
+  while (!search.finished) {
+    HK_ASSIGN(const bool done, read<bool>([&search](Reader& reader) -> Result<bool> {
+                HK_TRY(reader.search.step(search));
+                return true;
+              }));
+    HK_CHECK(done);
+  }
+  EventPage page;
+  if (search.found.size() == search.wanted) {
+    search.found.pop_back();
+    page.next = format_cursor(search.found.back().seq);
+  } else if (!search.exhausted) {
+    page.next = format_cursor(search.before);
+  }
+  return page;
+}
+
+Result<Replayed> SqliteStore::replay(const ReplayRequest& request, Time now) {
+  if (request.ids.size() > static_cast<std::size_t>(kListMax)) return invalid("replay: at most 500 ids at once");
+  if (!request.ids.empty()) {
+    return write<Replayed>([&](Writer& writer) { return writer.replay.by_ids(request, now); });
+  }
+  // The search is done by the reader, so that commits wait for the changes alone.
+  Search search;
+  search.filter = request.filter;
+  search.dead_deliveries = request.dead_only;
+  HK_ASSIGN(EventPage page, find(search, kListMax, request.cursor));
+  HK_ASSIGN(Replayed replayed,
+            write<Replayed>([&](Writer& writer) { return writer.replay.found(request, search.found, now); }));
+  replayed.next = std::move(page.next);
+  return replayed;
+}
+
+Status SqliteStore::recover(Time now) {
+  const Status ill = health();
+  if (ill.ok()) return {};
+  if (ill.code() == Code::kPrecondition) return ill;  // Damaged, or no longer ours: opening again mends nothing.
+  close();
+  const Status opened = open(now, Opening::kRecovery);
+  if (!opened.ok()) set_health(opened);
+  return opened;
+}
+
+SqliteStore::~SqliteStore() {
+  std::unique_ptr<Writer> writer;
+  {
+    MutexLock lock(write_mutex_);
+    writer = std::move(writer_);
+  }
+  close();
+  // So that the file alone is the inbox while no gateway runs. Where this fails, the next opening does it.
+  if (writer) (void)writer->database->checkpoint_whole();
+}
+
+void SqliteStore::close() {
+  {
+    MutexLock lock(write_mutex_);
+    writer_.reset();
+  }
+  checkpointer_.stop();
+  MutexLock lock(read_mutex_);
+  reader_.reset();
+}
+
+void SqliteStore::set_health(const Status& status) {
+  MutexLock lock(health_mutex_);
+  health_ = status;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, Time now) {
+  HK_ASSIGN(OwnerLock lock, OwnerLock::take(path));
+  auto store = std::make_unique<SqliteStore>(std::move(lock));
+  const Status opened = store->open(now, SqliteStore::Opening::kStart);
+  if (!opened.ok()) return opened.with_context(path);
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace hookonce
