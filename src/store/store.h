@@ -63,7 +63,9 @@ inline constexpr int kListDefault = 50;
 inline constexpr int kListMax = 500;
 
 struct EventPage {
-  std::vector<EventSummary> items;   // newest first by order of acceptance
+  // Newest first by order of acceptance. May be fewer than asked for although `next` is set, down to none, where a search has
+  // looked at as much as one call may.
+  std::vector<EventSummary> items;
   std::optional<std::string> next;   // opaque cursor; nullopt at the end. Stable under inserts
 };
 
@@ -115,6 +117,8 @@ class Store {
   // are fewer than kArrivalsMax) and, where event.rearm and one of its deliveries is dead and never succeeded, rearmed: those
   // deliveries are pending and due again with a fresh policy. Equal keys within one batch count as arriving in batch order.
   // A settlement is taken exactly if its attempt is the delivery's newest and unsettled; another one is shown and changes nothing else.
+  // An attempt whose lease ran out stays unsettled; where its delivery was buried or put back to pending since, only a success still
+  // changes the state.
   virtual Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements, Time now) = 0;
 
   // Leases due deliveries, the longest due first per destination. A delivery in flight whose lease is over is due too: its old
@@ -132,7 +136,8 @@ class Store {
   // Puts deliveries back to pending, due now, with a fresh policy; marks them as replayed. kNotFound for an unknown id.
   virtual Result<Replayed> replay(const ReplayRequest& request, Time now) = 0;
 
-  // Removes what retention allows; the number of rows removed. Pending events and taken keys stay.
+  // Removes what retention allows; the number of events and keys removed, of which there may be more when it is not 0. Pending events
+  // and taken keys stay.
   virtual Result<std::int64_t> prune(const PruneRequest& request) = 0;
 
   // ok while a commit can be expected to succeed; else why not. Cheap.
