@@ -62,8 +62,10 @@ void Sink::on_request(HttpRequest request, Responder responder) {
     keep(std::move(request), judged.status);
   }
   wake_();
-  response.headers.add("Content-Type", "text/plain");
-  response.body = response.status < 300 ? "ok\n" : "not ok\n";
+  if (response.status != 204 && response.status != 304) {  // which have no body
+    response.headers.add("Content-Type", "text/plain");
+    response.body = response.status < 300 ? "ok\n" : "not ok\n";
+  }
   answer(std::move(response), std::move(responder));
 }
 

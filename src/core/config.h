@@ -26,7 +26,7 @@ struct ProviderTraits {
   std::string_view alias;              // another name for it ("svix"), or empty
   Duration ack_deadline{};             // default of `ack_deadline`
   Duration tolerance{};                // default of `tolerance`; zero: the scheme has no time stamp
-  Duration retry_horizon{};            // from the first attempt to the last automatic retry; zero: it never retries
+  Duration retry_horizon{};            // from the first attempt to the last automatic retry; zero: none, or unknown
   std::size_t max_body = 4 * kMiB;     // default of `max_body`
   bool needs_secret = true;
   bool needs_hmac = false;             // the [hmac] table is required, and allowed only here

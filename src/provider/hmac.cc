@@ -114,7 +114,6 @@ class Hmac final : public Provider {
       t.name = "hmac";
       t.ack_deadline = std::chrono::seconds(2);
       t.tolerance = std::chrono::minutes(5);         // where the scheme has a time stamp
-      t.retry_horizon = std::chrono::hours(3 * 24);  // unknown; as long as the common ones retry
       t.needs_hmac = true;
       return t;
     }();

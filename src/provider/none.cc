@@ -25,7 +25,6 @@ class None final : public Provider {
       ProviderTraits t;
       t.name = "none";
       t.ack_deadline = std::chrono::seconds(2);
-      t.retry_horizon = std::chrono::hours(3 * 24);  // unknown; as long as the common ones retry
       t.needs_secret = false;
       return t;
     }();

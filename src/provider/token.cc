@@ -95,7 +95,6 @@ class Token final : public Provider {
       ProviderTraits t;
       t.name = "token";
       t.ack_deadline = std::chrono::seconds(2);
-      t.retry_horizon = std::chrono::hours(3 * 24);  // unknown; as long as the common ones retry
       t.needs_token = true;
       return t;
     }();

@@ -98,9 +98,16 @@ Result<HmacScheme> read_hmac(const json::value& table) {
   HmacScheme scheme;
   scheme.header = json_string(table, "header").value_or("");
   const std::string algorithm = json_string(table, "algorithm").value_or("sha256");
+  const std::string encoding = json_string(table, "encoding").value_or("hex");
+  if (algorithm != "sha1" && algorithm != "sha256" && algorithm != "sha512") {
+    return invalid(fmt::format("`config.hmac.algorithm` is {}; it must be sha1, sha256 or sha512", algorithm));
+  }
+  if (encoding != "hex" && encoding != "base64") {
+    return invalid(fmt::format("`config.hmac.encoding` is {}; it must be hex or base64", encoding));
+  }
   if (algorithm == "sha1") scheme.algorithm = HmacScheme::Algorithm::kSha1;
   if (algorithm == "sha512") scheme.algorithm = HmacScheme::Algorithm::kSha512;
-  if (json_string(table, "encoding") == "base64") scheme.encoding = HmacScheme::Encoding::kBase64;
+  if (encoding == "base64") scheme.encoding = HmacScheme::Encoding::kBase64;
   scheme.prefix = json_string(table, "prefix").value_or("");
   scheme.signed_text = json_string(table, "signed").value_or(scheme.signed_text);
   if (auto timestamp = json_string(table, "timestamp")) {
