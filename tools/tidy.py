@@ -27,7 +27,7 @@ FLOORS = {
 CONTAINED = {
     r"sqlite3\.h": r"src/store/sqlite_\w+\.(h|cc)",
     r"curl/": r"src/http/client\.cc",
-    r"openssl/": r"src/base/crypto\.cc",
+    r"openssl/": r"src/(base/crypto|http/server_tls)\.cc",
     r"boost/json": r"src/base/json(_scan)?\.(h|cc)",
     r"boost/(asio|beast)": r"src/http/server\w*\.(h|cc)",
     r"toml\+\+": r"src/core/config_load\.cc",

@@ -1,8 +1,11 @@
 #include "http/server.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -104,10 +107,15 @@ void Server::stop(Duration limit) {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& options, HttpHandler& handler,
                                                       const Clock& clock) {
-  auto server = std::make_unique<Server>(options, handler, clock);
-  HK_TRY(server->open());
-  server->run();
-  return std::unique_ptr<HttpServer>(std::move(server));
+  try {
+    auto server = std::make_unique<Server>(options, handler, clock);
+    HK_TRY(server->open());
+    server->run();
+    return std::unique_ptr<HttpServer>(std::move(server));
+  } catch (const std::runtime_error& error) {
+    // Descriptors or threads have run out before the first connection.
+    return precondition(fmt::format("the HTTP server can't start: {}; raise the limits of this process", error.what()));
+  }
 }
 
 }  // namespace hookonce

@@ -99,10 +99,14 @@ void Listener::accept() {
   acceptor_.async_accept(loop.io(), [this, &loop](const ErrorCode& error, tcp::socket socket) {
     if (!acceptor_.is_open()) return;
     if (!error) {
+      is_failing_ = false;
       next_loop_ = (next_loop_ + 1) % loops_.size();
       hand_over(loop, std::move(socket));
     } else if (error != asio::error::connection_aborted) {
-      log_warn("http.accept_failed", {{"listen", address_}, {"error", error.message()}});
+      // Once, and not ten times a second while it lasts.
+      if (!std::exchange(is_failing_, true)) {
+        log_warn("http.accept_failed", {{"listen", address_}, {"error", error.message()}});
+      }
       pause();
       return;
     }
@@ -113,7 +117,7 @@ void Listener::accept() {
 void Listener::hand_over(Loop& loop, tcp::socket socket) {
   const std::size_t open = context_.connections.add();
   const std::size_t limit = context_.options.connections_max;
-  SslSession session = tls_ != nullptr ? tls_->session(socket.native_handle()) : nullptr;
+  std::unique_ptr<TlsSession> session = tls_ != nullptr ? tls_->session(socket.native_handle()) : nullptr;
   if (open > limit + kTurnedAwayMax || (tls_ != nullptr && session == nullptr)) {
     context_.connections.remove();
     return;

@@ -44,7 +44,8 @@ class Listener {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::size_t next_loop_ = 0;
-  std::string address_;  // as bound
+  bool is_failing_ = false;  // the last accept failed
+  std::string address_;      // as bound
 };
 
 }  // namespace hookonce

@@ -6,9 +6,10 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <utility>
+#include <limits>
 
 namespace hookonce {
 namespace {
@@ -64,13 +65,57 @@ int refuse_passphrase(char*, int, int, void*) {
   return -1;
 }
 
+int to_int(std::size_t size) {
+  return static_cast<int>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
+}
+
 }  // namespace
 
-void SslFree::operator()(ssl_st* session) const {
+void TlsFree::operator()(ssl_st* session) const {
   SSL_free(session);
 }
-void SslFree::operator()(ssl_ctx_st* context) const {
+void TlsFree::operator()(ssl_ctx_st* context) const {
   SSL_CTX_free(context);
+}
+
+// OpenSSL judges a result by its error queue too, which belongs to the thread: each call starts with an empty one.
+IoOutcome TlsSession::handshake() {
+  ERR_clear_error();
+  return outcome(SSL_do_handshake(session_.get()));
+}
+
+IoOutcome TlsSession::read(char* data, std::size_t size) {
+  ERR_clear_error();
+  return outcome(SSL_read(session_.get(), data, to_int(size)));
+}
+
+IoOutcome TlsSession::write(std::string_view bytes) {
+  ERR_clear_error();
+  return outcome(SSL_write(session_.get(), bytes.data(), to_int(bytes.size())));
+}
+
+IoOutcome TlsSession::outcome(int result) {
+  if (result > 0) return {Io::kDone, static_cast<std::size_t>(result)};
+  switch (SSL_get_error(session_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return {Io::kWantRead};
+    case SSL_ERROR_WANT_WRITE:
+      return {Io::kWantWrite};
+    case SSL_ERROR_ZERO_RETURN:
+      return {Io::kEnd};
+    default:
+      return {Io::kFailed};
+  }
+}
+
+bool TlsSession::has_buffered() const {
+  return SSL_pending(session_.get()) > 0;
+}
+
+void TlsSession::end() {
+  if (SSL_is_init_finished(session_.get()) != 1) return;
+  ERR_clear_error();
+  SSL_shutdown(session_.get());  // Best effort: the end of the TCP stream follows anyway.
 }
 
 TlsContext::TlsContext(std::string certificate_file, std::string key_file)
@@ -112,8 +157,8 @@ Result<TlsContext::Context> TlsContext::read_files() const {
   return context;
 }
 
-SslSession TlsContext::session(int descriptor) {
-  SslSession session;
+std::unique_ptr<TlsSession> TlsContext::session(int descriptor) {
+  std::unique_ptr<ssl_st, TlsFree> session;
   {
     MutexLock lock(mutex_);
     session.reset(SSL_new(context_.get()));
@@ -124,7 +169,7 @@ SslSession TlsContext::session(int descriptor) {
   BIO_set_init(bio, 1);
   SSL_set_bio(session.get(), bio, bio);
   SSL_set_accept_state(session.get());
-  return session;
+  return std::make_unique<TlsSession>(std::move(session));
 }
 
 }  // namespace hookonce

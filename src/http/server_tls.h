@@ -1,22 +1,44 @@
 // TLS for the HTTP server: the certificate with its reload, and sessions over a non-blocking socket.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/sync.h"
+#include "http/server_io.h"
 
 struct ssl_ctx_st;
 struct ssl_st;
 
 namespace hookonce {
 
-struct SslFree {
+struct TlsFree {
   void operator()(ssl_st* session) const;
   void operator()(ssl_ctx_st* context) const;
 };
-using SslSession = std::unique_ptr<ssl_st, SslFree>;
+
+// The server's end of one TLS connection over a non-blocking socket, which stays the caller's. Not thread-safe.
+class TlsSession {
+ public:
+  explicit TlsSession(std::unique_ptr<ssl_st, TlsFree> session) : session_(std::move(session)) {}
+
+  IoOutcome handshake();  // kDone when it is complete
+  IoOutcome read(char* data, std::size_t size);
+  // After kWantWrite the same bytes come first again, from wherever they then lie.
+  IoOutcome write(std::string_view bytes);
+  // Whether read() has bytes that the socket does not know about any more.
+  bool has_buffered() const;
+  void end();  // tells the peer, as far as that goes without waiting
+
+ private:
+  IoOutcome outcome(int result);
+
+  std::unique_ptr<ssl_st, TlsFree> session_;
+};
 
 // Thread-safe.
 class TlsContext {
@@ -26,11 +48,11 @@ class TlsContext {
 
   // Reads the files again for sessions from now on. Where that fails the old certificate stays.
   Status reload();
-  // A server's session over the connected socket `descriptor`, which stays the caller's. Null where memory is short.
-  SslSession session(int descriptor);
+  // A session over the connected socket `descriptor`. Null where memory is short.
+  std::unique_ptr<TlsSession> session(int descriptor);
 
  private:
-  using Context = std::unique_ptr<ssl_ctx_st, SslFree>;
+  using Context = std::unique_ptr<ssl_ctx_st, TlsFree>;
 
   TlsContext(std::string certificate_file, std::string key_file);
   Result<Context> read_files() const;

@@ -6,31 +6,20 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
+#include <memory>
 #include <string_view>
 
+#include "http/server_io.h"
 #include "http/server_tls.h"
 
 namespace hookonce {
-
-enum class Io {
-  kDone,       // some bytes went through
-  kWantRead,   // wait until the socket can be read, then call again
-  kWantWrite,  // the same for writing
-  kEnd,        // the peer will send no more
-  kFailed,     // the connection is dead
-};
-
-struct IoOutcome {
-  Io io = Io::kFailed;
-  std::size_t bytes = 0;  // valid with kDone
-};
 
 class Transport {
  public:
   using Socket = boost::asio::ip::tcp::socket;
 
   // `session` is null for a plain connection.
-  Transport(Socket socket, SslSession session);
+  Transport(Socket socket, std::unique_ptr<TlsSession> session);
 
   bool is_tls() const { return session_ != nullptr; }
   IoOutcome handshake();  // TLS only; kDone when it is complete
@@ -45,10 +34,8 @@ class Transport {
   Socket& socket() { return socket_; }
 
  private:
-  IoOutcome outcome(int result);  // of an SSL call
-
   Socket socket_;
-  SslSession session_;
+  std::unique_ptr<TlsSession> session_;  // null: plain
 };
 
 }  // namespace hookonce
