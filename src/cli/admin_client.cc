@@ -67,7 +67,7 @@ void add_admin_options(CLI::App& command, AdminOptions& options) {
   command.add_flag("--json", options.json, "Print JSON with times in UTC, for programs");
 }
 
-void Query::add(std::string_view name, std::string_view value) {
+void QueryText::add(std::string_view name, std::string_view value) {
   if (!text_.empty()) text_ += '&';
   text_ += percent_encode(name) + "=" + percent_encode(value);
 }
@@ -95,7 +95,7 @@ Result<AdminClient> AdminClient::make(const AdminOptions& options) {
   return AdminClient(std::move(url), std::move(token));
 }
 
-Result<json::value> AdminClient::get(std::string_view path, const Query& query) const {
+Result<json::value> AdminClient::get(std::string_view path, const QueryText& query) const {
   std::string target(path);
   if (!query.text().empty()) target += "?" + query.text();
   return call("GET", target, nullptr);
@@ -134,7 +134,7 @@ Result<json::array> AdminClient::find(std::string_view id) const {
     if (event.ok()) return json::array{std::move(*event)};
     if (event.code() != Code::kNotFound) return event.status();
   }
-  Query query;
+  QueryText query;
   query.add("key", id);
   query.add("limit", std::to_string(kSameKeyShown));
   HK_ASSIGN(const json::value page, get("/api/v1/events", query));

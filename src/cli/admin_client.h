@@ -28,7 +28,7 @@ struct AdminOptions {
 void add_admin_options(CLI::App& command, AdminOptions& options);
 
 // "a=1&b=two%20words"; members without a value are left out.
-class Query {
+class QueryText {
  public:
   void add(std::string_view name, std::string_view value);
   const std::string& text() const { return text_; }
@@ -44,7 +44,7 @@ class AdminClient {
 
   // The answer of a 2xx as JSON. kNotFound: 404. kInvalid: another 4xx, with the gateway's own words. kUnavailable:
   // nobody answers, or a 5xx; the message says how to mend it.
-  Result<json::value> get(std::string_view path, const Query& query = {}) const;
+  Result<json::value> get(std::string_view path, const QueryText& query = {}) const;
   Result<json::value> post(std::string_view path, const json::value& body) const;
 
   // The events (rows of the list) that `id` names: the gateway's id, else a provider's. kNotFound where there is none.

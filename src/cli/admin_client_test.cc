@@ -81,8 +81,8 @@ TEST(AdminUrl, TakesAddressesWithAndWithoutScheme) {
   EXPECT_EQ(admin_url("http://").code(), Code::kInvalid);
 }
 
-TEST(QueryText, EscapesWhatIsData) {
-  Query query;
+TEST(QueryTextOf, EscapesWhatIsData) {
+  QueryText query;
   query.add("q", "a b&c=%+\xc3\xbc");
   query.add("limit", "5");
   EXPECT_EQ(query.text(), "q=a%20b%26c%3D%25%2B%C3%BC&limit=5");
@@ -90,7 +90,7 @@ TEST(QueryText, EscapesWhatIsData) {
 
 TEST_F(AdminClientTest, SendsTheTokenAndReadsJson) {
   api_.answer("/api/v1/stats?a=1", 200, R"({"n":3})");
-  Query query;
+  QueryText query;
   query.add("a", "1");
   const Result<json::value> answer = client("literal-token").get("/api/v1/stats", query);
   ASSERT_OK(answer);

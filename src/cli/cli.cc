@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -89,6 +90,7 @@ int run(int argc, char** argv) {
   CLI::App root("Hookonce takes webhooks in once, durably, and delivers them to your backend.", "hookonce");
   root.footer(kFooter);
   root.require_subcommand(1);
+  root.add_flag("--version", "The same as `hookonce version`");
   root.get_formatter()->column_width(36);
   std::map<std::string, Run> runs;
   for (const Command& command : kCommands) runs[command.name] = command.add(root);
@@ -98,6 +100,8 @@ int run(int argc, char** argv) {
     std::fwrite(help.data(), 1, help.size(), stderr);
     return kExitUsage;
   }
+  // Before parsing, because a command is required otherwise.
+  if (argc == 2 && argv[1] == std::string_view("--version")) return runs.at("version")();
   if (argv[1][0] != '-' && runs.count(argv[1]) == 0) return unknown_command(argv[1]);
   try {
     root.parse(argc, argv);

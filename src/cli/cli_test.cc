@@ -151,6 +151,7 @@ TEST(Version, NamesTheCommitAndTheLibraries) {
   EXPECT_THAT(ran.out, testing::StartsWith("hookonce "));
   EXPECT_THAT(ran.out, HasSubstr("\ncommit "));
   EXPECT_THAT(ran.out, HasSubstr("\nsqlite 3."));
+  EXPECT_EQ(run({"--version"}).out, ran.out);
   EXPECT_THAT(run({"version", "--json"}).out, HasSubstr("\"libraries\":{"));
 }
 

@@ -34,7 +34,7 @@ struct Listed {
 Result<Listed> list(const AdminClient& client, const FilterTerms& terms, int limit) {
   Listed listed;
   while (listed.items.size() < static_cast<std::size_t>(limit)) {
-    Query query;
+    QueryText query;
     for (const auto& [name, value] : terms) query.add(name, value);
     query.add("limit", std::to_string(std::min(kPageMax, limit - static_cast<int>(listed.items.size()))));
     if (listed.next.is_string()) query.add("cursor", std::string(listed.next.get_string()));

@@ -37,7 +37,7 @@ int show(const Show& options) {
     }
     return kExitFailed;
   }
-  Query query;
+  QueryText query;
   if (options.reveal) query.add("reveal", "true");
   const std::string id = json_string(found->front(), "id").value_or("");
   const Result<json::value> event = client->get("/api/v1/events/" + percent_encode(id), query);
