@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <system_error>
 #include <thread>
@@ -66,6 +67,8 @@ struct Transfer {
   std::uint64_t number = 0;          // in order of arrival
   ClientSockets* sockets = nullptr;  // the client's
   Target target;
+  std::vector<std::string> found;  // addresses of the target's name; empty where it is an address itself
+  bool active = false;             // holds one of the client's connections, or waits for it to come up
   ClientAnswer answer;
   int opened = 0;             // connections that were opened for this transfer
   bool stale = false;         // the kept connection had ended, or held bytes that nobody had asked for
@@ -283,14 +286,12 @@ class CurlClient final : public HttpClient {
     auto transfer = std::make_unique<Transfer>(std::move(request), std::move(done));
     {
       MutexLock lock(mutex_);
-      if (!stopping_) {
-        arrived_.push_back(std::move(transfer));
-      }
+      if (!stopping_) arrived_.push_back(std::move(transfer));
     }
     if (transfer == nullptr) {
       wakeup_->wake();
     } else {
-      answer_cancelled(*transfer);  // there is no loop any more, so on the caller's thread
+      transfer->done(cancelled());  // there is no loop any more, so on the caller's thread
     }
   }
 
@@ -309,11 +310,12 @@ class CurlClient final : public HttpClient {
   using Transfers = std::map<Key, std::unique_ptr<Transfer>>;
 
   CurlClient(CURLM* multi, std::shared_ptr<ClientWakeup> wakeup, const Options& options)
-      : multi_(multi), wakeup_(std::move(wakeup)), resolver_(options.resolvers_max, wakeup_) {
-    const long connections = static_cast<long>(std::max<std::size_t>(1, options.connections_max));
-    HK_CHECK(curl_multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections) == CURLM_OK);
-    HK_CHECK(curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, connections) == CURLM_OK);
-    HK_CHECK(curl_multi_setopt(multi_, CURLMOPT_PIPELINING, CURLPIPE_NOTHING) == CURLM_OK);
+      : multi_(multi),
+        wakeup_(std::move(wakeup)),
+        resolver_(options.resolvers_max, wakeup_),
+        connections_max_(std::max<std::size_t>(1, options.connections_max)) {
+    // The limit is kept by `queued_`, not by curl's own: with that one, requests that wait now and then wait for ever.
+    HK_CHECK(curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(connections_max_)) == CURLM_OK);
     thread_ = std::thread([this] { run(); });
   }
 
@@ -339,9 +341,11 @@ class CurlClient final : public HttpClient {
       // below.
       const Duration now = steady_now();
       int running = 0;
+      begin_queued();
       curl_multi_perform(multi_, &running);
       finish_completed();
       const bool look_again = expire(now);
+      begin_queued();  // what has just ended makes room; curl wakes at once for what is new
       wait(look_again ? Duration(0) : time_left());
     }
   }
@@ -362,9 +366,9 @@ class CurlClient final : public HttpClient {
     transfers_.emplace(Key{transfer.deadline, transfer.number}, std::move(owned));
     if (!target.ok()) return fail(transfer, target.status().message());
     transfer.target = std::move(target).value();
-    if (transfer.target.literal) return begin(transfer, nullptr);
+    if (transfer.target.literal) return queued_.push_back(&transfer);
     const std::string& host = transfer.target.host;
-    if (const Resolver::Answer* known = resolver_.find(host, steady_now())) return begin(transfer, known);
+    if (const Resolver::Answer* known = resolver_.find(host, steady_now())) return enqueue(transfer, *known);
     unresolved_[host].push_back(&transfer);
     resolver_.look_up(host);
   }
@@ -379,17 +383,31 @@ class CurlClient final : public HttpClient {
         if (found.answer.addresses.empty()) {
           fail(*transfer, fmt::format("resolve {}: {}", found.host, found.answer.error));
         } else {
-          begin(*transfer, &found.answer);
+          enqueue(*transfer, found.answer);
         }
       }
     }
   }
 
-  // Hands the transfer to curl. `addresses` is null where the host is an address itself.
-  void begin(Transfer& transfer, const Resolver::Answer* addresses) {
-    const Status status = prepare(transfer, addresses);
-    if (!status.ok()) return fail(transfer, status.message());
-    hand_over(transfer);
+  void enqueue(Transfer& transfer, const Resolver::Answer& found) {
+    transfer.found = found.addresses;
+    queued_.push_back(&transfer);
+  }
+
+  // Hands waiting transfers to curl, the oldest first, while there are connections for them.
+  void begin_queued() {
+    while (!queued_.empty() && active_ < connections_max_) {
+      Transfer& transfer = *queued_.front();
+      queued_.pop_front();
+      transfer.active = true;
+      ++active_;
+      const Status status = prepare(transfer);
+      if (status.ok()) {
+        hand_over(transfer);
+      } else {
+        fail(transfer, status.message());
+      }
+    }
   }
 
   // Nothing has been written yet, so this is the same go on a connection of its own.
@@ -406,7 +424,7 @@ class CurlClient final : public HttpClient {
     fail(transfer, fmt::format("http client: {}", to_lower(curl_multi_strerror(code))));
   }
 
-  Status prepare(Transfer& transfer, const Resolver::Answer* addresses) {
+  Status prepare(Transfer& transfer) {
     if (!is_token(transfer.request.method)) return invalid("method: not an HTTP method");
     HK_ASSIGN(const std::vector<std::string> lines, header_lines(transfer.request.headers));
     HK_ASSIGN(transfer.headers, make_list(lines));
@@ -417,9 +435,9 @@ class CurlClient final : public HttpClient {
     set_callbacks(easy, transfer);
     set_method(easy, transfer.request);
     set(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
-    if (addresses != nullptr) {
+    if (!transfer.found.empty()) {
       std::vector<std::string> all;
-      for (const std::string& address : addresses->addresses) all.push_back(bracketed(address));
+      for (const std::string& address : transfer.found) all.push_back(bracketed(address));
       const std::string& host = transfer.target.host;
       HK_ASSIGN(transfer.addresses, make_list({fmt::format("+{}:{}:{}", host, transfer.target.port, join(all, ","))}));
       set(easy, CURLOPT_RESOLVE, transfer.addresses.get());
@@ -481,7 +499,10 @@ class CurlClient final : public HttpClient {
   std::string timeout_text(const Transfer& transfer) const {
     const std::string endpoint = endpoint_text(transfer.target.host, transfer.target.port);
     const std::string limit = format_duration(transfer.request.timeout);
-    if (!transfer.easy) return fmt::format("resolve {}: no answer within {}", transfer.target.host, limit);
+    if (!transfer.active && transfer.found.empty() && !transfer.target.literal) {
+      return fmt::format("resolve {}: no answer within {}", transfer.target.host, limit);
+    }
+    if (!transfer.active) return fmt::format("{}: no free connection within {}", endpoint, limit);
     if (transfer.goes == 0) return fmt::format("connect {}: no connection within {}", endpoint, limit);
     return fmt::format("{}: no answer within {}", endpoint, limit);
   }
@@ -514,6 +535,11 @@ class CurlClient final : public HttpClient {
       waiting.erase(std::remove(waiting.begin(), waiting.end(), &transfer), waiting.end());
       if (waiting.empty()) unresolved_.erase(name);
     }
+    if (transfer.active) {
+      --active_;
+    } else {
+      queued_.erase(std::remove(queued_.begin(), queued_.end(), &transfer), queued_.end());
+    }
     const auto it = transfers_.find(Key{transfer.deadline, transfer.number});
     const auto owned = std::move(it->second);
     transfers_.erase(it);
@@ -529,27 +555,25 @@ class CurlClient final : public HttpClient {
   }
 
   void cancel_all() {
-    while (!transfers_.empty()) {
-      ClientResponse response;
-      response.result = ClientResponse::Result::kCancelled;
-      response.error = "cancelled: the client stops";
-      end(*transfers_.begin()->second, std::move(response));
-    }
+    while (!transfers_.empty()) end(*transfers_.begin()->second, cancelled());
   }
 
-  static void answer_cancelled(Transfer& transfer) {
+  static ClientResponse cancelled() {
     ClientResponse response;
     response.result = ClientResponse::Result::kCancelled;
-    response.error = "cancelled: the client has stopped";
-    transfer.done(std::move(response));
+    response.error = "cancelled: the client stops";
+    return response;
   }
 
   // Of the loop's thread alone, from the constructor's end on.
   CURLM* const multi_;
   const std::shared_ptr<ClientWakeup> wakeup_;
   Resolver resolver_;
+  const std::size_t connections_max_;
   ClientSockets sockets_;
   Transfers transfers_;
+  std::deque<Transfer*> queued_;  // their names are known; they wait for a connection
+  std::size_t active_ = 0;
   std::map<std::string, std::vector<Transfer*>> unresolved_;
   std::vector<CurlOwned<CURL>> spare_;
   std::uint64_t next_number_ = 0;
@@ -564,27 +588,6 @@ class CurlClient final : public HttpClient {
 
 Result<std::unique_ptr<HttpClient>> HttpClient::start(const Options& options) {
   return CurlClient::make(options);
-}
-
-ClientResponse fetch(const ClientRequest& request) {
-  ClientResponse response;
-  Mutex mutex;
-  CondVar ended;
-  bool done = false;
-  auto client = HttpClient::start({});
-  if (!client.ok()) {
-    response.error = client.status().message();
-    return response;
-  }
-  (*client)->send(request, [&](ClientResponse r) {
-    MutexLock lock(mutex);
-    response = std::move(r);
-    done = true;
-    ended.notify_one();
-  });
-  MutexLock lock(mutex);
-  while (!done) ended.wait(mutex);
-  return response;
 }
 
 }  // namespace hookonce

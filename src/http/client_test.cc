@@ -451,7 +451,7 @@ TEST_F(HttpClientTest, WhatIsOverTheConnectionLimitWaitsAndIsSentOnce) {
     calls.push_back(
         std::make_unique<ClientCall>(*client_, ClientRequest{.url = server.url(), .body = body_of(std::to_string(i))}));
   }
-  for (auto& call : calls) EXPECT_EQ(call->wait().status, 200);
+  for (auto& call : calls) EXPECT_EQ(call->wait().status, 200) << call->wait().error;
   EXPECT_EQ(server.requests().size(), 200u);
   EXPECT_LE(server.connections(), 2);
 }
