@@ -65,6 +65,7 @@ void SqliteCheckpointer::grown(int frames) {
 }
 
 void SqliteCheckpointer::run() {
+  bool failing = false;
   while (true) {
     {
       MutexLock lock(mutex_);
@@ -80,7 +81,9 @@ void SqliteCheckpointer::run() {
     if (code == SQLITE_OK) {
       // A log that is shorter now has begun anew behind this step, and nothing of it is copied yet.
       if (frames <= frames_) copied_ = copied;
-    } else if (code != SQLITE_BUSY) {
+      failing = false;
+    } else if (code != SQLITE_BUSY && !failing) {
+      failing = true;  // said once
       // The writer meets the same trouble and is the one to act on it; the next growth tries again.
       const Status status = sqlite_status(database_->handle(), code, "checkpoint");
       log_warn("store.checkpoint_failed", {{"reason", status.message()}});

@@ -1,7 +1,9 @@
 #include "store/sqlite_database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -44,6 +46,14 @@ Code code_of(int sqlite_code, int system_error) {
     default:
       return Code::kInternal;
   }
+}
+
+// Bodies and headers are for their owner's eyes; the log and its index take over the mode. An existing file is not
+// opened (closing it would drop locks that this process holds on it), and what goes wrong here SQLite meets again and
+// reports.
+void create_private(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);
 }
 
 }  // namespace
@@ -143,6 +153,7 @@ void Database::Close::operator()(sqlite3* handle) const {
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Mode mode, Duration busy_wait) {
+  if (mode == Mode::kCreate) create_private(path);
   // Never SQLITE_OPEN_URI: a path is a path. The owner's mutex serialises, so SQLite's own mutexes would only cost.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (mode == Mode::kCreate ? SQLITE_OPEN_CREATE : 0);

@@ -192,6 +192,7 @@ Status SqliteStore::open(Time now, Opening opening) {
   }
   auto reader = std::make_unique<Reader>();
   HK_ASSIGN(reader->database, Database::open(path_, Database::Mode::kExisting, kBusyWait));
+  HK_TRY(reader->database->execute("PRAGMA query_only = ON"));
   HK_TRY(reader->prepare());
 
   database.set_busy_wait(kBusyWait);

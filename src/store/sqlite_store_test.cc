@@ -140,6 +140,14 @@ TEST_F(SqliteStoreTest, OrderOfAcceptanceGoesOnAfterAReopening) {
   EXPECT_EQ(listed, ids);
 }
 
+TEST_F(SqliteStoreTest, NobodyElseMayReadTheFiles) {
+  const auto store = open_ok();
+  ASSERT_OK(store->commit(events_of(NewEventBuilder().build()), {}, kTestStart));
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    EXPECT_EQ(fs::status(path + suffix).permissions(), fs::perms::owner_read | fs::perms::owner_write) << suffix;
+  }
+}
+
 TEST_F(SqliteStoreTest, ASecondGatewayIsRefusedAndToldTheLockFile) {
   const auto first = open_ok();
   const auto second = open();
