@@ -90,7 +90,7 @@ int run(int argc, char** argv) {
   CLI::App root("Hookonce takes webhooks in once, durably, and delivers them to your backend.", "hookonce");
   root.footer(kFooter);
   root.require_subcommand(1);
-  root.add_flag("--version", "The same as `hookonce version`");
+  root.add_flag("--version")->description("The same as `hookonce version`");
   root.get_formatter()->column_width(36);
   std::map<std::string, Run> runs;
   for (const Command& command : kCommands) runs[command.name] = command.add(root);
