@@ -98,7 +98,8 @@ void print_answer(const Send& given, int number, const ClientResponse& response)
   } else {
     const std::string status =
         painted(answer_text(response), is_success(response) ? Paint::kGood : Paint::kBad, stdout_wants_colour());
-    say(fmt::format("{:>4}  {}  {:.1f} ms  {}\n", number, status, ms, printable(detail_of(response))));
+    const std::string detail = printable(detail_of(response));
+    say(fmt::format("{:>4}  {}  {:.1f} ms{}{}\n", number, status, ms, detail.empty() ? "" : "  ", detail));
   }
   std::fflush(stdout);
 }

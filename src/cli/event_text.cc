@@ -80,7 +80,8 @@ std::string attempt_text(const json::value& attempt, bool colour) {
   const std::string error = json_string(attempt, "error").value_or("");
   if (!error.empty()) out += "  " + printable(error);
   out += "\n";
-  const std::string response = json_string(attempt, "response").value_or("");
+  std::string response = json_string(attempt, "response").value_or("");
+  while (!response.empty() && (response.back() == '\n' || response.back() == '\r')) response.pop_back();
   if (!response.empty()) out += fmt::format("      answer: {}\n", printable(response));
   return out;
 }

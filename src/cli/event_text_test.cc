@@ -25,7 +25,7 @@ constexpr const char* kEvent = R"({
   "arrivals":[{"at":"2026-01-02T03:04:05.678Z","verdict":"accepted","cause":"first","remote":"203.0.113.7","same_body":true,"since_first_ms":0},
               {"at":"2026-01-02T03:04:05.683Z","verdict":"duplicate","cause":"concurrent_twin","remote":"203.0.113.8","same_body":false,"since_first_ms":5}],
   "deliveries":[{"destination":"backend","state":"dead","orphaned":true,"next_attempt_at":null,"delivered_at":null,
-    "attempts":[{"number":1,"started_at":"2026-01-02T03:04:05.700Z","duration_ms":12,"outcome":"failed","status":500,"error":"answered 500","response":"oh no"},
+    "attempts":[{"number":1,"started_at":"2026-01-02T03:04:05.700Z","duration_ms":12,"outcome":"failed","status":500,"error":"answered 500","response":"oh no\n"},
                 {"number":3,"started_at":"2026-01-02T03:04:07.700Z","duration_ms":null,"outcome":null,"status":null,"error":null,"response":null}]}]})";
 
 TEST(EventText, ShowsWhatAPersonAsksFor) {
