@@ -177,7 +177,8 @@ TEST_F(HttpServerLimits, RefusedBodyThatIsTooLargeToDropEndsTheConnection) {
 }
 
 TEST_F(HttpServerLimits, SlowHeadsAreEndedHoweverTheyDrip) {
-  options_.head_timeout = milliseconds(200);
+  // Long enough for a whole request of a client on a busy machine.
+  options_.head_timeout = milliseconds(1000);
   const auto server = start();
   for (bool is_second : {false, true}) {
     RawClient client = connect();
@@ -205,7 +206,7 @@ TEST_F(HttpServerLimits, SlowBodiesAreEndedHoweverTheyDrip) {
 }
 
 TEST_F(HttpServerLimits, SilentConnectionsAreClosedWithoutAWord) {
-  options_.head_timeout = milliseconds(100);
+  options_.head_timeout = milliseconds(1000);
   options_.idle_timeout = milliseconds(100);
   const auto server = start();
   RawClient silent = connect();
