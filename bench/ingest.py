@@ -192,11 +192,9 @@ def measure(generator, port, seconds, server, companion=None):
 
 
 def deliveries_wait(admin):
-    for state in ("pending", "in_flight"):
-        with urllib.request.urlopen(f"http://{admin}/api/v1/deliveries?state={state}&limit=1", timeout=30) as answer:
-            if json.load(answer)["items"]:
-                return True
-    return False
+    """An event is pending while any delivery of it is pending or in flight."""
+    with urllib.request.urlopen(f"http://{admin}/api/v1/events?state=pending&limit=1", timeout=30) as answer:
+        return bool(json.load(answer)["items"])
 
 
 def await_delivered(admin, seconds_max):
@@ -310,6 +308,10 @@ def run(args):
                 generate(args.generator, peer_port, args.seconds, WARM_UP_EVENTS)
                 theirs.append(measure(args.generator, peer_port, args.seconds, peer))
                 print(describe("nginx", theirs[-1]), flush=True)
+    disturbed = sum(run["foreign_cores"] > FOREIGN_CORES_MAX for run in ours + theirs)
+    if disturbed:
+        print(f"\n  {disturbed} of {len(ours + theirs)} runs shared the machine with other work: rates are too low and times too "
+              f"long then;\n  CPU time per event and the ratio suffer least")
     return rows_of(ours, theirs)
 
 
@@ -318,7 +320,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is stopped
     try:
         rows = run(args)
-    except BenchError as error:
+    except (BenchError, OSError) as error:
         print(f"bench ingest: {error}", file=sys.stderr)
         return 1
     print_table(rows)
