@@ -33,7 +33,7 @@ struct ProviderTraits {
   bool needs_token = false;            // the [token] table is required, and allowed only here
   bool resigns = false;                // `resign` has an effect
   bool retries_by_itself = true;       // false: documented as waiting longer for a commit (G7)
-  bool standard_webhooks = false;      // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
+  bool carries_webhook_id = false;     // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
 };
 
 struct HmacScheme {

@@ -16,8 +16,8 @@ struct TokenBucket {
   std::optional<Time> filled_at;  // nullopt: never used, which counts as full
 };
 
-// What may start at once after a pause, in seconds' worth of the rate; at least one. Small, so that a rate is kept within each
-// second and not only over many.
+// What may start at once after a pause, in seconds' worth of the rate; at least one. Small, so that a rate is kept
+// within each second and not only over many.
 inline constexpr double kBurstSeconds = 0.1;
 
 // REQUIRES: rate > 0, in tokens a second. A `now` before the last one adds nothing.

@@ -33,7 +33,7 @@ bool has_suffix(std::string_view name, std::string_view suffix) {
   return name.size() >= suffix.size() && equals_ignore_case(name.substr(name.size() - suffix.size()), suffix);
 }
 
-bool is_standard_webhook_header(std::string_view name) {
+bool is_webhook_header(std::string_view name) {
   return equals_ignore_case(name, kId) || equals_ignore_case(name, kTimestamp) || equals_ignore_case(name, kSignature);
 }
 
@@ -45,8 +45,8 @@ bool has_value(const Headers& headers, std::string_view name) {
 // Which of the arrived headers travel on.
 class Travelling {
  public:
-  Travelling(const Headers& arrived, bool forwarded_trusted, bool keeps_standard_webhook)
-      : forwarded_trusted_(forwarded_trusted), keeps_standard_webhook_(keeps_standard_webhook) {
+  Travelling(const Headers& arrived, bool forwarded_trusted, bool keeps_webhook_headers)
+      : forwarded_trusted_(forwarded_trusted), keeps_webhook_headers_(keeps_webhook_headers) {
     for (const std::string_view list : arrived.all("Connection")) {
       for (const std::string_view name : split(list, ',')) named_by_connection_.push_back(trim(name));
     }
@@ -55,7 +55,7 @@ class Travelling {
   bool operator()(std::string_view name) const {
     if (contains(kHopByHop, name) || contains(named_by_connection_, name) || has_prefix(name, "Proxy-")) return false;
     if (equals_ignore_case(name, kIdempotencyKey) || has_prefix(name, kOwnPrefix)) return false;
-    if (is_standard_webhook_header(name)) return keeps_standard_webhook_;
+    if (is_webhook_header(name)) return keeps_webhook_headers_;
     if (equals_ignore_case(name, "Forwarded") || has_prefix(name, "X-Forwarded-")) return forwarded_trusted_;
     return true;
   }
@@ -68,7 +68,7 @@ class Travelling {
   }
 
   const bool forwarded_trusted_;
-  const bool keeps_standard_webhook_;
+  const bool keeps_webhook_headers_;
   std::vector<std::string_view> named_by_connection_;  // views into the arrived headers
 };
 
@@ -86,15 +86,15 @@ std::string unix_seconds(Time wall) {
 }
 
 // Id, time stamp and signature of what goes out, where the contract asks for them.
-void set_standard_webhook(Headers& headers, const Lease& lease, const DeliveryContext& context,
+void set_webhook_headers(Headers& headers, const Lease& lease, const DeliveryContext& context,
                           const std::optional<Headers>& resigned, Time wall) {
-  const bool is_one = context.standard_webhook.value_or(false);
+  const bool is_one = context.carries_webhook_id.value_or(false);
   // A removed source's event keeps what it came with, as its earlier attempts did.
   const bool keeps_own = headers.has(kId) && context.signer == nullptr && !(is_one && resigned);
   if (keeps_own) return;
 
   std::string id = lease.idempotency_key();
-  if (is_one && context.destination->resign) id = standard_webhook_id(*lease.headers).value_or(id);
+  if (is_one && context.destination->resign) id = arrived_webhook_id(*lease.headers).value_or(id);
   std::string timestamp = unix_seconds(wall);
   std::vector<std::string> signatures;
   if (is_one && resigned) {
@@ -123,7 +123,7 @@ ClientRequest delivery_request(const Lease& lease, const DeliveryContext& contex
 
   // Only a complete set can be a Standard Webhook's own; anything else under these names is an intruder.
   const bool complete = has_value(arrived, kId) && has_value(arrived, kTimestamp) && has_value(arrived, kSignature);
-  const Travelling travels(arrived, lease.forwarded_trusted, complete && context.standard_webhook.value_or(true));
+  const Travelling travels(arrived, lease.forwarded_trusted, complete && context.carries_webhook_id.value_or(true));
   Headers headers;
   for (const Header& header : arrived.items()) {
     if (travels(header.name)) headers.add(header.name, header.value);
@@ -133,7 +133,7 @@ ClientRequest delivery_request(const Lease& lease, const DeliveryContext& contex
   }
 
   headers.set(kIdempotencyKey, lease.idempotency_key());
-  set_standard_webhook(headers, lease, context, resigned, wall);
+  set_webhook_headers(headers, lease, context, resigned, wall);
   headers.add("Hookonce-Source", lease.source);
   headers.add("Hookonce-Event", lease.event.text());
   headers.add("Hookonce-Attempt", fmt::format("{}", lease.attempt));

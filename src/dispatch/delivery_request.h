@@ -17,7 +17,7 @@ struct DeliveryContext {
   const BoundProvider* provider = nullptr;  // null: the source was removed, and nothing is re-signed
   // Whether the source's events are Standard Webhooks themselves; nullopt where the source was removed, and nobody
   // knows.
-  std::optional<bool> standard_webhook;
+  std::optional<bool> carries_webhook_id;
   const StandardWebhooksSigner* signer = nullptr;  // the destination's secrets; null where it has none
 };
 

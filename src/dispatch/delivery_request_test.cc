@@ -45,7 +45,7 @@ class DeliveryRequestTest : public ::testing::Test {
     destination_.name = "backend";
     destination_.url = "http://127.0.0.1:9000/in";
     context_.destination = &destination_;
-    context_.standard_webhook = false;
+    context_.carries_webhook_id = false;
     lease_.event = *EventId::parse("0199a1b2-0000-7000-8000-000000000001");
     lease_.destination = "backend";
     lease_.source = "shop";
@@ -58,7 +58,7 @@ class DeliveryRequestTest : public ::testing::Test {
   void resign_by(std::string_view provider, std::vector<std::string> secrets) {
     provider_ = bound_provider(provider, std::move(secrets));
     context_.provider = provider_.get();
-    context_.standard_webhook = find_provider(provider)->traits().standard_webhooks;
+    context_.carries_webhook_id = find_provider(provider)->traits().carries_webhook_id;
   }
   void sign_by(std::vector<std::string> secrets) {
     auto signer = StandardWebhooksSigner::make(secrets);
@@ -202,7 +202,7 @@ TEST_F(DeliveryRequestTest, ProvidersSignaturesAreFreshUnderTheNamesWithWhichThe
     EXPECT_EQ(sent().first(c.header), original.first(c.header)) << "untouched";
     destination_.resign = true;
     context_.provider = nullptr;
-    context_.standard_webhook.reset();
+    context_.carries_webhook_id.reset();
     EXPECT_EQ(sent().first(c.header), original.first(c.header)) << "a removed source's event is not re-signed";
   }
 }
@@ -268,7 +268,7 @@ TEST_F(StandardWebhookRequestTest, UntouchedWhereNeitherSideSigns) {
 
   destination_.resign = true;
   context_.provider = nullptr;
-  context_.standard_webhook.reset();
+  context_.carries_webhook_id.reset();
   headers = sent();
   for (const char* name : {"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"})
     EXPECT_EQ(headers.all(name), original_.all(name)) << name;

@@ -31,7 +31,7 @@ class PreparedConfig {
     context.destination = &config_->destinations.find(lease.destination)->second;
     if (const auto source = sources_.find(lease.source); source != sources_.end()) {
       context.provider = source->second.bound.get();
-      context.standard_webhook = source->second.standard_webhook;
+      context.carries_webhook_id = source->second.carries_webhook_id;
     }
     if (const auto signer = signers_.find(lease.destination); signer != signers_.end())
       context.signer = &signer->second;
@@ -41,7 +41,7 @@ class PreparedConfig {
  private:
   struct Source {
     std::unique_ptr<const BoundProvider> bound;  // null where it can't be bound: then nothing is re-signed
-    bool standard_webhook = false;
+    bool carries_webhook_id = false;
   };
 
   // The configuration was judged when it was loaded, so a failure here is a surprise; the event still goes out, and
@@ -50,7 +50,7 @@ class PreparedConfig {
     const Provider* provider = find_provider(source.provider);
     if (provider == nullptr) return;
     Source& prepared = sources_[source.name];
-    prepared.standard_webhook = provider->traits().standard_webhooks;
+    prepared.carries_webhook_id = provider->traits().carries_webhook_id;
     auto bound = provider->bind(bind_settings(source));
     if (bound.ok()) {
       prepared.bound = std::move(bound).value();

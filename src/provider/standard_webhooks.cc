@@ -217,7 +217,7 @@ class StandardWebhooks final : public Provider {
       t.tolerance = std::chrono::minutes(5);
       t.retry_horizon = std::chrono::hours(76);  // the specification's example schedule ends after 75 h 35 min
       t.resigns = true;
-      t.standard_webhooks = true;
+      t.carries_webhook_id = true;
       return t;
     }();
     return traits;
@@ -266,7 +266,7 @@ class StandardWebhooks final : public Provider {
 
 }  // namespace
 
-std::optional<std::string> standard_webhook_id(const Headers& original) {
+std::optional<std::string> arrived_webhook_id(const Headers& original) {
   const Family& family = family_of(original);
   const SignedHeader id = signed_header(original, family.id);
   if (id.refusal || !is_complete(original, family)) return std::nullopt;

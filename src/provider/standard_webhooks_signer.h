@@ -29,7 +29,7 @@ class StandardWebhooksSigner {
 
 // The sender's own id of a Standard Webhook, from the first complete family of headers with which it arrived; nullopt where
 // none is complete.
-std::optional<std::string> standard_webhook_id(const Headers& original);
+std::optional<std::string> arrived_webhook_id(const Headers& original);
 
 // The key bytes behind a symmetric secret's text; kInvalid where it is not of that form.
 Result<std::string> decode_standard_webhooks_secret(std::string_view text);
