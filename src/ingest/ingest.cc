@@ -1,5 +1,6 @@
 #include "ingest/ingest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -92,13 +93,14 @@ void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
   Arrival first;
   first.at = facts.first_at;
   first.secret = arrived.arrival.secret;
-  const auto since_first = std::chrono::duration_cast<std::chrono::milliseconds>(arrived.arrival.at - facts.first_at);
+  // A twin may have come before the first's commit, which is the moment that the store tells.
+  const Duration since_first = std::max(Duration::zero(), arrived.arrival.at - facts.first_at);
   log_info(to_string(facts.verdict), {{"source", source},
                                       {"type", logged(arrived.type)},
                                       {"key", key},
                                       {"event", event},
                                       {"cause", to_string(cause_of(first, arrived.arrival, facts.verdict))},
-                                      {"since_first_ms", since_first.count()},
+                                      {"since_first_ms", since_first / std::chrono::milliseconds(1)},
                                       {"same_body", facts.same_body}});
 }
 
