@@ -39,7 +39,7 @@ ROWS = {
     "nginx answers": ("/s", 0, None, None),
     "ratio of accepts to nginx": ("", 2, 0.10, "min"),
     "hookonce CPU per event, accepting": ("us", 1, None, None),
-    "hookonce CPU per event, accepted and delivered": ("us", 1, 200, "max"),
+    "hookonce CPU per event, accepted and delivered": ("us", 1, 400, "max"),
     "nginx CPU per request": ("us", 1, None, None),
     "generator CPU per request": ("us", 1, None, None),
     "answer time p50": ("ms", 2, None, None),
