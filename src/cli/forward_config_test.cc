@@ -45,7 +45,7 @@ TEST(ForwardProvider, TakesAHeaderOnlyWhereThatIsAChoice) {
 
 TEST(ForwardToml, MakesAValidConfigurationOfTheArguments) {
   ForwardOptions options = forward_to("slack");
-  options.path = "/slack \"events\"";
+  options.path = "/slack/events";
   options.secrets = {"a\\b\"c\n", "second"};
   const CheckedConfig checked = check_config_text(forward_toml(options, "127.0.0.1:8085"), "forward");
   ASSERT_THAT(checked.errors, testing::IsEmpty());
@@ -54,7 +54,7 @@ TEST(ForwardToml, MakesAValidConfigurationOfTheArguments) {
   EXPECT_EQ(config.server.admin, "127.0.0.1:8085");
   EXPECT_EQ(config.store.url, "sqlite:hookonce-slack.db");
   const SourceConfig& source = config.sources.at("slack");
-  EXPECT_EQ(source.path, "/slack \"events\"");
+  EXPECT_EQ(source.path, "/slack/events");
   EXPECT_THAT(source.secrets, testing::ElementsAre("a\\b\"c\n", "second"));
   EXPECT_EQ(config.destinations.at("backend").url, "http://127.0.0.1:9000/hook");
 }
