@@ -1,7 +1,7 @@
 // The seam between an HTTP server and those who answer: ingest, the admin API, the sink.
 //
-// The server calls on_head() when a request's head has been read and on_request() when its body is there too, both on the
-// connection's own I/O thread; different connections call at once from several threads. Neither may block.
+// The server calls on_head() when a request's head has been read and on_request() when its body is there too, both on
+// the connection's own I/O thread; different connections call at once from several threads. Neither may block.
 //
 //   void Ingest::on_request(HttpRequest request, Responder responder) {
 //     responder.set_deadline(clock.now() + ack_deadline, unavailable_answer());
@@ -56,7 +56,8 @@ class Responder {
  private:
   void abandon() {
     if (auto channel = std::move(channel_)) {
-      HttpResponse response = error_response(500, "internal", "the request was dropped without an answer; this is a bug");
+      HttpResponse response =
+          error_response(500, "internal", "the request was dropped without an answer; this is a bug");
       response.close = true;
       channel->respond(std::move(response));
     }

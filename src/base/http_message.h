@@ -45,14 +45,14 @@ class Headers {
 
 struct HttpRequest {
   std::string method;
-  std::string path;    // the target up to `?`, byte for byte as it arrived
-  std::string query;   // behind `?`, without it; empty where there is none
+  std::string path;   // the target up to `?`, byte for byte as it arrived
+  std::string query;  // behind `?`, without it; empty where there is none
   Headers headers;
   std::string body;
-  std::string remote;  // the peer's address without port, "203.0.113.7" or "2001:db8::1"
-  bool tls = false;    // whether the connection itself was TLS
-  Time head_at{};      // Clock::now() when the last header byte had been read: deadlines count from here
-  Time wall_at{};      // Clock::wall() at the same moment: tolerances are judged against it
+  std::string remote;     // the peer's address without port, "203.0.113.7" or "2001:db8::1"
+  bool tls = false;       // whether the connection itself was TLS
+  Time head_at{};         // Clock::now() when the last header byte had been read: deadlines count from here
+  Time wall_at{};         // Clock::wall() at the same moment: tolerances are judged against it
   Budget::Charge charge;  // what the body takes of max_inflight; released with the request
 };
 

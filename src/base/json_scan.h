@@ -5,8 +5,8 @@
 //   if (const auto& id = (*values)[0]) use(id->text);
 //
 // Valid is RFC 8259 in UTF-8: an escaped lone surrogate and a number of any length are valid (a lone surrogate reads as
-// U+FFFD); invalid UTF-8, a byte order mark and more than kJsonDepthMax levels are not. Of a repeated name the last counts.
-// A scanner is immutable; scan() may run on several threads at once.
+// U+FFFD); invalid UTF-8, a byte order mark and more than kJsonDepthMax levels are not. Of a repeated name the last
+// counts. A scanner is immutable; scan() may run on several threads at once.
 #pragma once
 
 #include <cstddef>

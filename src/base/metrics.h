@@ -41,7 +41,8 @@ class Gauge {
 // Fixed buckets for latencies from 0.5 ms to 60 s, in seconds.
 class Histogram {
  public:
-  static constexpr double kBounds[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60};
+  static constexpr double kBounds[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                       0.25,   0.5,   1,      2.5,   5,    10,    60};
   void observe(double seconds);
   std::uint64_t bucket(std::size_t i) const { return buckets_[i].load(std::memory_order_relaxed); }
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }

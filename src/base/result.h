@@ -7,8 +7,9 @@
 //     return {};
 //   }
 //
-// A code tells the caller what to do next, the message tells a person what was wrong: lower case, no full stop, names the
-// thing and the value, never a secret. Domain outcomes (duplicate, bad signature, a backend's 500) are values, not errors.
+// A code tells the caller what to do next, the message tells a person what was wrong: lower case, no full stop, names
+// the thing and the value, never a secret. Domain outcomes (duplicate, bad signature, a backend's 500) are values, not
+// errors.
 #pragma once
 
 #include <optional>
@@ -23,13 +24,13 @@ namespace hookonce {
 
 enum class Code {
   kOk,
-  kInvalid,        // The input is wrong: mend it, repeating is useless.
-  kNotFound,       // The named thing does not exist.
-  kPrecondition,   // The surroundings need a person: locked, read-only, not ours, too new. Exit 2 at start.
-  kUnavailable,    // Nothing was done; the same call may go through later.
-  kUnknown,        // It may have been done or not (a COMMIT that failed). Never report it as either.
-  kExhausted,      // A stated limit was reached; shed load.
-  kInternal,       // This one item cannot be processed; others can.
+  kInvalid,       // The input is wrong: mend it, repeating is useless.
+  kNotFound,      // The named thing does not exist.
+  kPrecondition,  // The surroundings need a person: locked, read-only, not ours, too new. Exit 2 at start.
+  kUnavailable,   // Nothing was done; the same call may go through later.
+  kUnknown,       // It may have been done or not (a COMMIT that failed). Never report it as either.
+  kExhausted,     // A stated limit was reached; shed load.
+  kInternal,      // This one item cannot be processed; others can.
 };
 
 std::string_view to_string(Code code);
@@ -54,7 +55,7 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: a value is a result
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: a value is a result
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {  // NOLINT: so is an error
     HK_CHECK(!std::get<1>(state_).ok());
   }
@@ -86,13 +87,27 @@ class [[nodiscard]] Result {
   std::variant<T, Status> state_;
 };
 
-inline Status invalid(std::string message) { return {Code::kInvalid, std::move(message)}; }
-inline Status not_found(std::string message) { return {Code::kNotFound, std::move(message)}; }
-inline Status precondition(std::string message) { return {Code::kPrecondition, std::move(message)}; }
-inline Status unavailable(std::string message) { return {Code::kUnavailable, std::move(message)}; }
-inline Status unknown_outcome(std::string message) { return {Code::kUnknown, std::move(message)}; }
-inline Status exhausted(std::string message) { return {Code::kExhausted, std::move(message)}; }
-inline Status internal(std::string message) { return {Code::kInternal, std::move(message)}; }
+inline Status invalid(std::string message) {
+  return {Code::kInvalid, std::move(message)};
+}
+inline Status not_found(std::string message) {
+  return {Code::kNotFound, std::move(message)};
+}
+inline Status precondition(std::string message) {
+  return {Code::kPrecondition, std::move(message)};
+}
+inline Status unavailable(std::string message) {
+  return {Code::kUnavailable, std::move(message)};
+}
+inline Status unknown_outcome(std::string message) {
+  return {Code::kUnknown, std::move(message)};
+}
+inline Status exhausted(std::string message) {
+  return {Code::kExhausted, std::move(message)};
+}
+inline Status internal(std::string message) {
+  return {Code::kInternal, std::move(message)};
+}
 
 }  // namespace hookonce
 
@@ -100,10 +115,10 @@ inline Status internal(std::string message) { return {Code::kInternal, std::move
 #define HK_CONCAT(a, b) HK_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` (a Status) from the enclosing function.
-#define HK_TRY(expression)                          \
-  do {                                              \
-    ::hookonce::Status hk_status_ = (expression);   \
-    if (!hk_status_.ok()) return hk_status_;        \
+#define HK_TRY(expression)                        \
+  do {                                            \
+    ::hookonce::Status hk_status_ = (expression); \
+    if (!hk_status_.ok()) return hk_status_;      \
   } while (false)
 
 // Declares `declaration` from a Result, or returns its error: HK_ASSIGN(auto row, read(id));
