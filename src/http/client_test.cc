@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(, DeadConnection,
 // Many rounds of a server that closes right behind its answer, so that the close falls into every moment of the next
 // request.
 TEST_F(HttpClientTest, AtMostOneRequestPerAttemptHoweverTheServerCloses) {
-  constexpr int kRounds = 300;
+  constexpr int kRounds = 100;
   std::atomic<int> spin{0};
   RawServer server([&](RawServer::Connection& c) {
     if (!c.read_request()) return;
@@ -359,31 +359,39 @@ TEST_F(HttpClientTest, AnAnswerBeforeTheWholeRequestWasReadCounts) {
 }
 
 // The loop is held up by a callback until another request's deadline is over, while that one's answer lies in the
-// socket.
+// socket. On a machine so busy that the answer itself came too late, the round shows nothing and is repeated with more
+// time.
 TEST_F(HttpClientTest, AnAnswerThatWasThereBeforeTheDeadlineCountsHoweverLateTheLoopLooks) {
   for (const std::size_t size : {0u, 60000u}) {
-    Signal hold;
-    Signal held;
-    RawServer quick(answer_ok);
-    RawServer server([&](RawServer::Connection& c) {
-      if (!c.read_request()) return;
-      held.wait();
-      c.write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" + std::string(size, 'a'));
-      hold.set();
-      c.await_close();
-    });
-    ClientCall late(*client_, {.url = server.url(), .body = body_of("x"), .timeout = kShort});
-    server.await_requests(1);
-    const Duration deadline = steady_now() + kShort;  // not before the request's own
-    client_->send({.url = quick.url()}, [&](const ClientResponse&) {
-      held.set();
-      hold.wait();
-      while (steady_now() <= deadline) std::this_thread::yield();
-    });
-    const ClientResponse response = late.wait();
-    EXPECT_EQ(response.result, Result::kAnswered) << response.error;
-    EXPECT_EQ(response.body.size(), size);
-    EXPECT_EQ(response.error, "");
+    bool in_time = false;
+    for (Duration timeout = kShort; !in_time; timeout *= 2) {
+      Signal held;
+      Signal written;
+      RawServer quick(answer_ok);
+      RawServer server([&](RawServer::Connection& c) {
+        if (!c.read_request()) return;
+        held.wait();
+        c.write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" + std::string(size, 'a'));
+        written.set();
+        c.await_close();
+      });
+      const Duration sent = steady_now();  // not behind the moment from which the deadline counts
+      ClientCall late(*client_, {.url = server.url(), .body = body_of("x"), .timeout = timeout});
+      server.await_requests(1);
+      const Duration deadline = steady_now() + timeout;  // not before the request's own
+      ClientCall holding(*client_, {.url = quick.url()}, [&] {
+        held.set();
+        written.wait();
+        in_time = steady_now() < sent + timeout;
+        while (in_time && steady_now() <= deadline) std::this_thread::yield();
+      });
+      holding.wait();
+      const ClientResponse response = late.wait();
+      if (!in_time) continue;
+      EXPECT_EQ(response.result, Result::kAnswered) << response.error;
+      EXPECT_EQ(response.body.size(), size);
+      EXPECT_EQ(response.error, "");
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // One request through a client, and the wait for its answer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -12,8 +13,10 @@ namespace hookonce {
 
 class ClientCall {
  public:
-  ClientCall(HttpClient& client, ClientRequest request) {
-    client.send(std::move(request), [shared = shared_](ClientResponse response) {
+  // `first` runs on the client's thread when the answer is there, before wait() returns.
+  ClientCall(HttpClient& client, ClientRequest request, std::function<void()> first = nullptr) {
+    client.send(std::move(request), [shared = shared_, first = std::move(first)](ClientResponse response) {
+      if (first) first();
       MutexLock lock(shared->mutex);
       HK_CHECK(!shared->done);  // a second answer to one request is the worst mistake a client can make
       shared->response = std::move(response);
