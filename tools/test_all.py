@@ -40,8 +40,8 @@ def main():
     for stale in (unit_file, e2e_file):
         if os.path.exists(stale):
             os.remove(stale)
-    unit = run("unit, contract and model tests", ["ctest", "--test-dir", BUILD, "--output-on-failure", "-j", str(jobs),
-                                                  "--output-junit", unit_file, "--progress"])
+    unit = run("unit, contract and model tests", ["ctest", "--test-dir", BUILD, "--no-tests=error", "--output-on-failure",
+                                                  "-j", str(jobs), "--output-junit", unit_file, "--progress"])
     results.append(counts(unit_file))
     # Processes wait more than they compute: one worker more than cores.
     e2e = run("tools, end to end, twins and crash tests",
