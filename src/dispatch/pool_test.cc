@@ -57,6 +57,9 @@ class UnwillingStore final : public Store {
                              Time now) override {
     return inner_->commit(events, settlements, now);
   }
+  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
+    return inner_->find_duplicate(event, now);
+  }
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
     {
       MutexLock lock(mutex_);

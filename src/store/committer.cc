@@ -101,6 +101,8 @@ struct Committer::State {
   void commit_range(std::span<NewEvent> events, std::span<AcceptItem> accepts, std::span<SettleItem> settles,
                     Batch& again);
   void answer_range(const CommitFacts& facts, std::span<AcceptItem> accepts, std::span<SettleItem> settles);
+  // Answers a duplicate of a durable event though nothing can be written; false where it is not one.
+  bool answer_unrecorded(AcceptItem& item);
   void refuse(Batch& batch, const Status& status, bool with_settles);
   void put_back(Batch batch) LOCKS_EXCLUDED(mutex);
 
@@ -136,6 +138,8 @@ struct Committer::State {
   Counter& commits = metrics().counter("hookonce_commits_total", "Transactions committed");
   Counter& committed_items =
       metrics().counter("hookonce_committed_items_total", "Events and settlements in those transactions");
+  Counter& unrecorded = metrics().counter("hookonce_duplicates_unrecorded_total",
+                                          "Duplicates answered while the store could not record them");
   Counter& commit_errors = metrics().counter("hookonce_commit_errors_total", "Transactions that failed");
 };
 
@@ -265,6 +269,7 @@ void Committer::State::take_accepts(Batch& batch) {
 void Committer::State::commit(Batch batch) {
   drop_late(batch);
   if (!was_healthy) {
+    std::erase_if(batch.accepts, [this](AcceptItem& item) { return answer_unrecorded(item); });
     refuse(batch, unavailable("the store cannot commit now"), false);
   } else if (!batch.empty()) {
     std::vector<NewEvent> events;  // the store wants them in one row
@@ -313,8 +318,9 @@ void Committer::State::commit_range(std::span<NewEvent> events, std::span<Accept
     if (was_healthy) log_warn("store.unavailable", {{"reason", facts.status().message()}, {"items", size}});
     if (was_healthy && !healthy) expect_recovery();
     for (std::size_t i = 0; i < accept_items.size(); ++i) {
+      accept_items[i].event = std::move(events[i]);
+      if (answer_unrecorded(accept_items[i])) continue;
       if (facts.code() == Code::kUnavailable && healthy) {
-        accept_items[i].event = std::move(events[i]);
         again.accepts.push_back(std::move(accept_items[i]));
       } else {
         callbacks.answer(accept_items[i], facts.status());
@@ -349,6 +355,14 @@ void Committer::State::answer_range(const CommitFacts& facts, std::span<AcceptIt
     nudge = nudge || (facts.settles[i].taken && (next == Next::kRetry || next == Next::kRelease));
     callbacks.answer(settle_items[i], facts.settles[i]);
   }
+}
+
+bool Committer::State::answer_unrecorded(AcceptItem& item) {
+  Result<std::optional<AcceptFacts>> found = store.find_duplicate(item.event, clock.now());
+  if (!found.ok() || !*found) return false;
+  unrecorded.add();
+  callbacks.answer(item, **found);
+  return true;
 }
 
 void Committer::State::refuse(Batch& batch, const Status& status, bool with_settles) {

@@ -1,10 +1,13 @@
 // The asynchronous face of the store: many threads submit, one thread commits whatever has gathered in one transaction.
 //
-// Group commit falls out of it: while one commit is on its way, the next batch gathers. Callbacks run on the executor they came
-// with (one wake-up per batch and executor), or on the committer's thread where that is null; they must not block.
+// Group commit falls out of it: while one commit is on its way, the next batch gathers. Callbacks run on the executor
+// they came with (one wake-up per batch and executor), or on the committer's thread where that is null; they must not
+// block.
 //
-// If a batch fails for another reason than the store's being unavailable, it is halved until the culprit stands alone; only that one
-// gets the error. When the store turns unhealthy, the committer asks it to recover(), with back-off, and answers kUnavailable meanwhile.
+// If a batch fails for another reason than the store's being unavailable, it is halved until the culprit stands alone;
+// only that one gets the error. A duplicate of a durable event is answered as one even where its own record cannot be
+// written. When the store turns unhealthy, the committer asks it to recover(), with back-off, and answers kUnavailable
+// meanwhile.
 #pragma once
 
 #include <functional>
@@ -22,9 +25,9 @@ class Committer {
   using SettleDone = std::function<void(Result<SettleFacts>)>;
 
   struct Options {
-    std::size_t batch_max = 512;        // events and settlements of one transaction
+    std::size_t batch_max = 512;              // events and settlements of one transaction
     std::size_t batch_bytes_max = 32u << 20;  // bodies of one transaction
-    std::size_t queue_max = 16384;      // accepts waiting; above it submit() answers kExhausted at once
+    std::size_t queue_max = 16384;            // accepts waiting; above it submit() answers kExhausted at once
     // Called on the committer's thread about once a second between batches, also when idle: pruning, metrics.
     std::function<void(Time now)> upkeep;
     // Called after a commit that made deliveries pending, on the committer's thread; must not block.
@@ -41,11 +44,11 @@ class Committer {
   // Commits what has been submitted, then ends the thread. Submitting afterwards answers kUnavailable.
   void stop();
 
-  // Any thread. `done` is called exactly once: facts; kUnavailable (not stored, or `deadline` by Clock::now() passed before a
-  // transaction began); kUnknown; kExhausted; kInternal (this event cannot be stored).
+  // Any thread. `done` is called exactly once: facts; kUnavailable (not stored, or `deadline` by Clock::now() passed
+  // before a transaction began); kUnknown; kExhausted; kInternal (this event cannot be stored).
   void submit(NewEvent event, Time deadline, Executor* executor, AcceptDone done);
-  // Any thread. Kept until the store takes or refuses it: `done` gets facts, or kInternal for one that can't be stored, or
-  // kUnavailable only after stop(). Settlements are bounded by the attempts in flight.
+  // Any thread. Kept until the store takes or refuses it: `done` gets facts, or kInternal for one that can't be stored,
+  // or kUnavailable only after stop(). Settlements are bounded by the attempts in flight.
   void submit(Settlement settlement, Executor* executor, SettleDone done);
 
   std::size_t queued() const;

@@ -39,6 +39,9 @@ class FaultStore final : public Store {
     }
     return inner_->commit(events, settlements, now);
   }
+  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
+    return inner_->find_duplicate(event, now);
+  }
   Result<Claimed> claim(const ClaimRequest& request, Time now) override { return inner_->claim(request, now); }
   Result<std::optional<Time>> next_due(const std::vector<std::string>& names, Time now) override {
     return inner_->next_due(names, now);
@@ -247,6 +250,22 @@ TEST_F(CommitterTest, AFailedCommitIsUnknownAndTheStoreComesBack) {
     ASSERT_EQ(code, Code::kUnavailable);
   }
   EXPECT_OK(store.health());
+}
+
+TEST_F(CommitterTest, ADuplicateIsAnsweredThoughItsRecordCannotBeWritten) {
+  const auto committer = make();
+  committer->submit(NewEventBuilder().key("evt_1").build(), later(), nullptr, answers.accept(0));
+  EXPECT_EQ(answers.await(0), Code::kOk);
+  store.script_commit(unavailable("database is locked"));
+  committer->submit(NewEventBuilder().key("evt_1").build(), later(), nullptr, answers.accept(1));
+  EXPECT_EQ(answers.await(1), Code::kOk);
+  store.script_recover(unavailable("no space"));
+  store.script_commit(unknown_outcome("disk I/O error"));
+  committer->submit(NewEventBuilder().key("evt_1").build(), later(), nullptr, answers.accept(2));
+  EXPECT_EQ(answers.await(2), Code::kOk);
+  store.script_commit(unknown_outcome("disk I/O error"));
+  committer->submit(NewEventBuilder().key("evt_2").build(), later(), nullptr, answers.accept(3));
+  EXPECT_NE(answers.await(3), Code::kOk);
 }
 
 TEST_F(CommitterTest, ASettlementIsKeptUntilTheStoreTakesIt) {

@@ -54,6 +54,27 @@ class MemoryStore final : public Store {
     return facts;
   }
 
+  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    std::optional<TakenKey> oldest;
+    for (const KeyHash& key : event.keys) {
+      const auto taken = keys_.find({event.source, key});
+      const bool held = taken != keys_.end() && taken->second.expires_at > now;
+      if (!held && event.rule == KeyRule::kEach) return std::optional<AcceptFacts>();
+      if (held && (!oldest || taken->second.seq < oldest->seq)) oldest = taken->second;
+    }
+    if (!oldest) return std::optional<AcceptFacts>();
+    const auto found = events_.find(oldest->seq);
+    if (event.rearm && found != events_.end()) {
+      for (const auto& [name, delivery] : found->second.deliveries) {
+        DeliveryRecord record = delivery.record;
+        if (rearm(record, now)) return std::optional<AcceptFacts>();
+      }
+    }
+    return std::optional(AcceptFacts{Verdict::kDuplicate, oldest->id, oldest->first_at,
+                                     oldest->body_hash == event.arrival.body_hash, false});
+  }
+
   Result<Claimed> claim(const ClaimRequest& request, Time now) override LOCKS_EXCLUDED(mutex_) {
     MutexLock lock(mutex_);
     Claimed claimed;

@@ -58,7 +58,7 @@ Status backup_sqlite(const std::string& path, const std::string& target) {
   HK_ASSIGN(const std::string real_path, resolve_path(path));
   HK_ASSIGN(const std::string real_target, resolve_path(target));
   std::error_code error;
-  if (!fs::exists(real_path, error)) return precondition(fmt::format("{}: no such inbox", path));
+  if (!fs::exists(real_path, error)) return precondition(fmt::format("{}: no such inbox; name the file of one", path));
   const Status exists = precondition(fmt::format("{}: exists already; name a new file", target));
   if (fs::exists(real_target, error)) return exists;
 

@@ -11,6 +11,7 @@
 #include "store/sqlite_accept.h"
 #include "store/sqlite_checkpointer.h"
 #include "store/sqlite_claim.h"
+#include "store/sqlite_holder.h"
 #include "store/sqlite_owner_lock.h"
 #include "store/sqlite_read.h"
 #include "store/sqlite_replay.h"
@@ -66,13 +67,15 @@ struct Reader {
   SqliteDeliveries deliveries;
   SqliteSearch search;
   SqliteRead read;
+  SqliteHolder holder;
 
   Status prepare() {
     HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
     HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
     HK_TRY(deliveries.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries));
-    return read.prepare(*database, destinations, deliveries, search);
+    HK_TRY(read.prepare(*database, destinations, deliveries, search));
+    return holder.prepare(*database, sources, deliveries);
   }
 };
 
@@ -98,6 +101,10 @@ class SqliteStore final : public Store {
       }
       return facts;
     });
+  }
+
+  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
+    return read<std::optional<AcceptFacts>>([&](Reader& reader) { return reader.holder.find(event, now); });
   }
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
@@ -153,7 +160,7 @@ class SqliteStore final : public Store {
 
   // Runs the search to its end; leaves at most `limit` events in it. The page has the cursor alone.
   Result<EventPage> find(Search& search, int limit, const std::optional<std::string>& cursor);
-  void close() LOCKS_EXCLUDED(write_mutex_, read_mutex_);
+  void stop_writing() LOCKS_EXCLUDED(write_mutex_);
   void set_health(const Status& status) LOCKS_EXCLUDED(health_mutex_);
   Status closed() LOCKS_EXCLUDED(health_mutex_) { return unavailable(health().message()); }
 
@@ -300,7 +307,8 @@ Status SqliteStore::recover(Time now) {
   const Status ill = health();
   if (ill.ok()) return {};
   if (ill.code() == Code::kPrecondition) return ill;  // Damaged, or no longer ours: opening again mends nothing.
-  close();
+  // The reader goes on meanwhile: what is durable can be looked at, and duplicates of it can be answered.
+  stop_writing();
   const Status opened = open(now, Opening::kRecovery);
   if (!opened.ok()) set_health(opened);
   return opened;
@@ -312,19 +320,21 @@ SqliteStore::~SqliteStore() {
     MutexLock lock(write_mutex_);
     writer = std::move(writer_);
   }
-  close();
+  stop_writing();
+  {
+    MutexLock lock(read_mutex_);
+    reader_.reset();
+  }
   // So that the file alone is the inbox while no gateway runs. Where this fails, the next opening does it.
   if (writer) (void)writer->database->checkpoint_whole();
 }
 
-void SqliteStore::close() {
+void SqliteStore::stop_writing() {
   {
     MutexLock lock(write_mutex_);
     writer_.reset();
   }
   checkpointer_.stop();
-  MutexLock lock(read_mutex_);
-  reader_.reset();
 }
 
 void SqliteStore::set_health(const Status& status) {

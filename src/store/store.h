@@ -1,11 +1,14 @@
-// The inbox: events, dedup keys, deliveries and attempts behind one contract. What a backend may differ in is speed alone.
+// The inbox: events, dedup keys, deliveries and attempts behind one contract. What a backend may differ in is speed
+// alone.
 //
-// Every call is synchronous and one transaction, and all of them are safe to call from several threads at once. Writing verbs
-// are durable on return (G1). `now` serves the memory and SQLite stores; a shared store judges by its own clock instead.
+// Every call is synchronous and one transaction, and all of them are safe to call from several threads at once. Writing
+// verbs are durable on return (G1). `now` serves the memory and SQLite stores; a shared store judges by its own clock
+// instead.
 //
-// Errors, the same for every method: kUnavailable: nothing was done, the store cannot serve now; kUnknown: a COMMIT failed and may
-// or may not have taken effect; kInternal: this batch cannot be stored though the store is well (halve it to find the culprit).
-// test/contract holds the suite that every backend passes; the memory store is the readable specification.
+// Errors, the same for every method: kUnavailable: nothing was done, the store cannot serve now; kUnknown: a COMMIT
+// failed and may or may not have taken effect; kInternal: this batch cannot be stored though the store is well (halve
+// it to find the culprit). test/contract holds the suite that every backend passes; the memory store is the readable
+// specification.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +32,10 @@ struct CommitFacts {
 
 struct ClaimDestination {
   std::string name;
-  int slots = 0;            // at most this many leases
+  int slots = 0;  // at most this many leases
   Duration lease{};
-  int attempts = 0;         // RetryPolicy::attempts, for deliveries whose lease ran out
-  Duration give_up{};       // RetryPolicy::give_up, likewise
+  int attempts = 0;    // RetryPolicy::attempts, for deliveries whose lease ran out
+  Duration give_up{};  // RetryPolicy::give_up, likewise
 };
 
 struct ClaimRequest {
@@ -51,34 +54,34 @@ struct Claimed {
 
 struct EventFilter {
   std::optional<std::string> source;
-  std::optional<std::string> type;   // exact
+  std::optional<std::string> type;  // exact
   std::optional<EventState> state;
-  std::optional<std::string> key;    // the dedup key as shown, exact
-  std::string query;                 // substring of id, key, type or body, as data; empty: all. ASCII letter case is ignored
-  std::optional<Time> since;         // received at or after
-  std::optional<Time> until;         // received before
+  std::optional<std::string> key;  // the dedup key as shown, exact
+  std::string query;          // substring of id, key, type or body, as data; empty: all. ASCII letter case is ignored
+  std::optional<Time> since;  // received at or after
+  std::optional<Time> until;  // received before
 };
 
 inline constexpr int kListDefault = 50;
 inline constexpr int kListMax = 500;
 
 struct EventPage {
-  // Newest first by order of acceptance. May be fewer than asked for although `next` is set, down to none, where a search has
-  // looked at as much as one call may.
+  // Newest first by order of acceptance. May be fewer than asked for although `next` is set, down to none, where a
+  // search has looked at as much as one call may.
   std::vector<EventSummary> items;
-  std::optional<std::string> next;   // opaque cursor; nullopt at the end. Stable under inserts
+  std::optional<std::string> next;  // opaque cursor; nullopt at the end. Stable under inserts
 };
 
 struct ReplayRequest {
-  std::vector<EventId> ids;          // these, or where empty, what `filter` matches
+  std::vector<EventId> ids;  // these, or where empty, what `filter` matches
   EventFilter filter;
-  bool dead_only = false;            // only dead deliveries
+  bool dead_only = false;  // only dead deliveries
   std::optional<std::string> destination;
   // A delivery is made for an event that has none at `destination` yet (the caller has checked the configuration).
   bool create_missing = false;
   bool new_key = false;
-  bool dry_run = false;              // counts, changes nothing
-  std::optional<std::string> cursor; // of the previous part; a call handles at most kListMax events
+  bool dry_run = false;               // counts, changes nothing
+  std::optional<std::string> cursor;  // of the previous part; a call handles at most kListMax events
 };
 
 struct ReplayedDelivery {
@@ -89,40 +92,48 @@ struct ReplayedDelivery {
 
 struct Replayed {
   std::vector<ReplayedDelivery> deliveries;
-  std::optional<std::string> next;   // more to do
+  std::optional<std::string> next;  // more to do
 };
 
 struct StoreStats {
-  std::int64_t events = 0;           // may be an estimate
-  std::int64_t pending = 0;          // deliveries
+  std::int64_t events = 0;   // may be an estimate
+  std::int64_t pending = 0;  // deliveries
   std::int64_t in_flight = 0;
   std::int64_t dead = 0;
   std::optional<Time> oldest_pending;
-  std::vector<std::pair<std::string, std::int64_t>> pending_by_destination;  // pending and in flight, orphaned ones included
-  std::int64_t log_bytes = 0;        // of the write-ahead log, where there is one
+  std::vector<std::pair<std::string, std::int64_t>>
+      pending_by_destination;  // pending and in flight, orphaned ones included
+  std::int64_t log_bytes = 0;  // of the write-ahead log, where there is one
 };
 
 struct PruneRequest {
-  Time events_before{};              // events whose last delivery ended before this
-  Time keys_now{};                   // dedup keys whose window is over at this moment and whose event is gone
-  int limit = 500;                   // rows at most, so that a commit behind it does not wait long
+  Time events_before{};  // events whose last delivery ended before this
+  Time keys_now{};       // dedup keys whose window is over at this moment and whose event is gone
+  int limit = 500;       // rows at most, so that a commit behind it does not wait long
 };
 
 class Store {
  public:
   virtual ~Store() = default;
 
-  // Accepts and settles in one transaction, in order: first the events, then the settlements. For each event either it is
-  // new (event, keys, deliveries and first arrival are written), or it is a duplicate (counted, its arrival recorded while there
-  // are fewer than kArrivalsMax) and, where event.rearm and one of its deliveries is dead and never succeeded, rearmed: those
-  // deliveries are pending and due again with a fresh policy. Equal keys within one batch count as arriving in batch order.
-  // A settlement is taken exactly if its attempt is the delivery's newest and unsettled; another one is shown and changes nothing else.
-  // An attempt whose lease ran out stays unsettled; where its delivery was buried or put back to pending since, only a success still
-  // changes the state.
-  virtual Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements, Time now) = 0;
+  // Accepts and settles in one transaction, in order: first the events, then the settlements. For each event either it
+  // is new (event, keys, deliveries and first arrival are written), or it is a duplicate (counted, its arrival recorded
+  // while there are fewer than kArrivalsMax) and, where event.rearm and one of its deliveries is dead and never
+  // succeeded, rearmed: those deliveries are pending and due again with a fresh policy. Equal keys within one batch
+  // count as arriving in batch order. A settlement is taken exactly if its attempt is the delivery's newest and
+  // unsettled; another one is shown and changes nothing else. An attempt whose lease ran out stays unsettled; where its
+  // delivery was buried or put back to pending since, only a success still changes the state.
+  virtual Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
+                                     Time now) = 0;
 
-  // Leases due deliveries, the longest due first per destination. A delivery in flight whose lease is over is due too: its old
-  // attempt is recorded as kUnknown, and it ends as dead instead where the policy is used up. Every lease has a new attempt number.
+  // What commit() would answer for this arrival if it is a duplicate of a durable event and nothing but its own record
+  // would be written: for the moment when that cannot be. nullopt: a first arrival, or one that would rearm a delivery.
+  // Reads only; may answer while commit() does not.
+  virtual Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) = 0;
+
+  // Leases due deliveries, the longest due first per destination. A delivery in flight whose lease is over is due too:
+  // its old attempt is recorded as kUnknown, and it ends as dead instead where the policy is used up. Every lease has a
+  // new attempt number.
   virtual Result<Claimed> claim(const ClaimRequest& request, Time now) = 0;
 
   // When the next delivery to one of `destinations` becomes due (the past: now); nullopt where nothing is waiting.
@@ -136,13 +147,14 @@ class Store {
   // Puts deliveries back to pending, due now, with a fresh policy; marks them as replayed. kNotFound for an unknown id.
   virtual Result<Replayed> replay(const ReplayRequest& request, Time now) = 0;
 
-  // Removes what retention allows; the number of events and keys removed, of which there may be more when it is not 0. Pending events
-  // and taken keys stay.
+  // Removes what retention allows; the number of events and keys removed, of which there may be more when it is not 0.
+  // Pending events and taken keys stay.
   virtual Result<std::int64_t> prune(const PruneRequest& request) = 0;
 
   // ok while a commit can be expected to succeed; else why not. Cheap.
   virtual Status health() = 0;
-  // Tries to become healthy again. kUnavailable: later perhaps (no space, a lock held); kPrecondition: never without a person.
+  // Tries to become healthy again. kUnavailable: later perhaps (no space, a lock held); kPrecondition: never without a
+  // person.
   virtual Status recover(Time now) = 0;
 };
 

@@ -339,3 +339,15 @@ def test_several_listeners_and_a_port_in_use(start, backend, binary, tmp_path):
         address = "127.0.0.1:%d" % taken.getsockname()[1]
         result = serve(binary, other, config(backend.url, "stripe", server={"listen": address}))
     assert result.returncode == 2 and address in result.stderr, result
+
+
+def test_a_duplicate_is_answered_200_though_its_record_cannot_be_written(start, backend, tmp_path):
+    gateway = start(config(backend.url, "stripe", source={"ack_deadline": "10s"}))
+    first = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_known"))
+    gateway.wait_for_state(first.json()["id"], "delivered")
+    foreign = sqlite3.connect(tmp_path / "inbox.db", isolation_level=None)
+    foreign.execute("BEGIN IMMEDIATE")
+    again = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_known"))
+    assert (again.status, again.json()) == (200, {"status": "duplicate", "id": first.json()["id"]})
+    foreign.execute("ROLLBACK")
+    foreign.close()

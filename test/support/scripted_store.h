@@ -1,7 +1,8 @@
 // A memory store that a test can stop, break and mend.
 //
 // Fault model: while the gate is closed a commit waits at it; the next commits answer the scripted errors and store
-// nothing; while ill, every call but recover() and health() is kUnavailable. recover() mends nothing: only heal() does.
+// nothing; while ill, every call but find_duplicate(), recover() and health() is kUnavailable. recover() mends nothing:
+// only heal() does.
 #pragma once
 
 #include <deque>
@@ -32,6 +33,9 @@ class ScriptedStore final : public Store {
       }
     }
     return inner_->commit(events, settlements, now);
+  }
+  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
+    return inner_->find_duplicate(event, now);
   }
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
     HK_TRY(health());
