@@ -4,19 +4,27 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/log_filter.h"
 
 namespace hookonce {
 namespace {
 
 std::atomic<LogLevel> threshold{LogLevel::kInfo};
 std::atomic<LogFormat> form{LogFormat::kText};
+
+std::vector<std::string_view>& left_out() {
+  static auto* const facts = new std::vector<std::string_view>;  // never destroyed, as the logger below
+  return *facts;
+}
 
 // The line is made here, whole; spdlog's part is to write it under a lock and never to throw.
 spdlog::logger& output() {
@@ -168,12 +176,17 @@ void configure_log(LogLevel level, LogFormat format) {
   form.store(format, std::memory_order_relaxed);
 }
 
+void leave_out_of_log(std::initializer_list<std::string_view> facts) {
+  left_out().assign(facts);
+}
+
 bool log_enabled(LogLevel level) {
   return level >= threshold.load(std::memory_order_relaxed);
 }
 
 void write_log(LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
   if (!log_enabled(level)) return;
+  if (std::find(left_out().begin(), left_out().end(), fact) != left_out().end()) return;
   const Time at = system_clock().wall();
   const bool as_json = form.load(std::memory_order_relaxed) == LogFormat::kJson;
   const std::string line = as_json ? json_line(at, level, fact, fields) : text_line(at, level, fact, fields);

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/log_filter.h"
 #include "test/support/asserts.h"
 
 namespace hookonce {
@@ -16,7 +17,10 @@ namespace {
 // Each test reads what reached standard error, and leaves the log as it found it.
 class Log : public ::testing::Test {
  protected:
-  ~Log() override { configure_log(LogLevel::kInfo, LogFormat::kText); }
+  ~Log() override {
+    configure_log(LogLevel::kInfo, LogFormat::kText);
+    leave_out_of_log({});
+  }
 
   template <typename Write>
   static std::string captured(Write write) {
@@ -102,6 +106,12 @@ TEST_F(Log, LinesBelowTheLevelAreNotWritten) {
   EXPECT_EQ(captured([] { log_error("e"); }), "");
   configure_log(LogLevel::kDebug, LogFormat::kText);
   EXPECT_EQ(without_time(captured([] { log_debug("d"); })), "debug d\n");
+}
+
+TEST_F(Log, FactsThatAreToldElsewhereAreLeftOut) {
+  leave_out_of_log({"failed", "rejected"});
+  EXPECT_EQ(captured([] { log_warn("failed", {{"n", 1}}); }), "");
+  EXPECT_EQ(without_time(captured([] { log_warn("claim.failed"); })), "warn  claim.failed\n");
 }
 
 TEST_F(Log, LinesOfSeveralThreadsStayWhole) {

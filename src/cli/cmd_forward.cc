@@ -7,6 +7,7 @@
 
 #include "app/gateway.h"
 #include "base/clock.h"
+#include "base/log_filter.h"
 #include "cli/commands.h"
 #include "cli/forward_config.h"
 #include "cli/free_port.h"
@@ -42,16 +43,20 @@ void print_lines(LiveLines& lines) {
 
 int forward(const Forward& given) {
   apply(given.log);
+  // These have a line of their own on standard output; a terminal would show each of them twice.
+  leave_out_of_log({"accepted", "duplicate", "rearmed", "rejected", "delivered", "failed", "released", "unavailable"});
   if (const Status status = check_forward_provider(given.forward); !status.ok()) {
     complain_of_mistakes({status.message()}, kNothingStarted);
     return kExitUsage;
   }
   const Result<std::string> admin = next_free_loopback(kFirstAdminPort, given.forward.listen);
   if (!admin.ok()) return complain_of_start(admin.status());
-  const CheckedConfig checked = check_config_text(forward_toml(given.forward, *admin), "forward");
-  for (const std::string& warning : checked.warnings) complain("warning: " + warning);
+  const CheckedConfig checked = check_config_text(forward_toml(given.forward, *admin), kForwardConfigName);
+  for (const std::string& warning : checked.warnings) complain(warning);
   if (!checked.config) {
-    complain_of_mistakes(checked.errors, kNothingStarted);
+    std::vector<std::string> mistakes;
+    for (const std::string& error : checked.errors) mistakes.push_back(named_by_option(error));
+    complain_of_mistakes(mistakes, kNothingStarted);
     return kExitUsage;
   }
 
@@ -82,11 +87,13 @@ Run add_forward(CLI::App& root) {
   CLI::App* command = root.add_subcommand(
       "forward", "Run a gateway for one provider and one destination, without a configuration file");
   const auto given = std::make_shared<Forward>();
-  // The lines of `forward` say the same as the log's, so that the log keeps to what needs a person.
+  // The lines of `forward` tell the ordinary course, so that the log keeps to what needs a person.
   given->log.level = "warn";
   ForwardOptions& options = given->forward;
   command->add_option("PROVIDER", options.provider, "Who sends: stripe, slack, github, ...")->required()->type_name("");
-  command->add_option("--secret", options.secrets, "The provider's signing secret: a literal, env:NAME or file:PATH")
+  command
+      ->add_option("--secret", options.secrets,
+                   "The provider's signing secret: a literal, env:NAME or file:PATH; may be repeated")
       ->required()
       ->expected(1)
       ->take_all()

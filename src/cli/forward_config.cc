@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/bytes.h"
 #include "cli/terminal.h"
 #include "provider/registry.h"
@@ -75,6 +77,22 @@ std::string forward_toml(const ForwardOptions& options, std::string_view admin) 
   if (!options.header.empty()) toml += fmt::format("hmac = {{ header = {} }}\n", toml_string(options.header));
   toml += fmt::format("[destinations.backend]\nurl = {}\n", toml_string(options.to));
   return toml;
+}
+
+std::string named_by_option(std::string_view mistake) {
+  // By the end of the key, because the source is named after its provider.
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+      {"server.listen", "--listen"}, {"store.url", "--store"}, {".path", "--path"},
+      {".secrets", "--secret"},      {".url", "--to"},         {".hmac.header", "--header"},
+  };
+  constexpr std::string_view kColon = ": ";
+  const std::string_view rest = mistake.substr(std::string_view(kForwardConfigName).size() + kColon.size());
+  const std::string_view key = rest.substr(0, rest.find(kColon));
+  for (const auto& [ending, option] : kOptions) {
+    if (key.size() >= ending.size() && key.substr(key.size() - ending.size()) == ending)
+      return std::string(option) + std::string(rest.substr(key.size()));
+  }
+  return std::string(mistake);
 }
 
 }  // namespace hookonce

@@ -9,6 +9,8 @@
 
 namespace hookonce {
 
+inline constexpr const char* kForwardConfigName = "forward";  // stands where a file's name stands in a mistake
+
 struct ForwardOptions {
   std::string provider;
   std::vector<std::string> secrets;  // as given: literals, env:NAME, file:PATH
@@ -24,6 +26,10 @@ Status check_forward_provider(const ForwardOptions& options);
 
 // The text for check_config_text(). REQUIRES: check_forward_provider() is ok.
 std::string forward_toml(const ForwardOptions& options, std::string_view admin);
+
+// A mistake in that text, with the option that the user wrote in place of the key that it became.
+// REQUIRES: one of the errors of check_config_text(), called with kForwardConfigName.
+std::string named_by_option(std::string_view mistake);
 
 // `text` as a TOML basic string, quotes included.
 std::string toml_string(std::string_view text);

@@ -68,6 +68,23 @@ TEST(ForwardToml, ReportsTheArgumentsMistakesWithoutLines) {
   EXPECT_EQ(checked.config, nullptr);
 }
 
+TEST(ForwardToml, NamesAMistakeByTheOptionThatMadeIt) {
+  ForwardOptions options = forward_to("stripe");
+  options.to = "127.0.0.1:9000";
+  options.listen = "8080";
+  options.path = "hook";
+  options.store = "inbox.db";
+  options.secrets = {""};
+  const CheckedConfig checked = check_config_text(forward_toml(options, "127.0.0.1:8085"), kForwardConfigName);
+  std::string named;
+  for (const std::string& error : checked.errors) named += named_by_option(error) + "\n";
+  EXPECT_EQ(checked.errors.size(), 5U);
+  for (const char* option :
+       {"--to: is no URL", "--listen: `8080`", "--path: `hook`", "--store: ", "--secret: secret 1"})
+    EXPECT_THAT(named, HasSubstr(option));
+  EXPECT_EQ(named_by_option("forward: server.admin: is taken"), "forward: server.admin: is taken");
+}
+
 TEST(ForwardToml, NamesTheHeaderOfAnHmacProvider) {
   ForwardOptions options = forward_to("hmac");
   options.header = "X-Signature";

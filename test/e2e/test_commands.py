@@ -229,3 +229,16 @@ def test_forward_needs_no_configuration_file(binary, tmp_path, backend):
         process.stdout.read()
         assert process.wait(60) == 0
     assert (tmp_path / "hookonce-stripe.db").exists()
+
+
+def test_forward_tells_each_refusal_once(binary, tmp_path):
+    process = subprocess.Popen([binary, "forward", "stripe", "--secret", STRIPE, "--to", "http://127.0.0.1:1/", "--listen", "127.0.0.1:0"],
+                               cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        address = re.search(r"ingest=(127\.0\.0\.1:\d+)", process.stdout.readline()).group(1)
+        assert post(address, "/", senders.stripe("whsec_of_another", "evt_forged")).status == 401
+    finally:
+        process.send_signal(signal.SIGTERM)
+        lines = process.stdout.read()
+        assert process.wait(60) == 0
+    assert lines.count("signature_mismatch") == 1, lines
