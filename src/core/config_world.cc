@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,10 +16,21 @@ namespace {
 
 constexpr std::size_t kFileMax = 1 * kMiB;  // a secret or a certificate chain; more is another file by mistake
 
+// Editors, `echo` and mounted secrets leave one behind, and with it no signature would ever match.
+std::string without_final_newline(std::string text) {
+  if (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+    if (!text.empty() && text.back() == '\r') text.pop_back();
+  }
+  return text;
+}
+
 Result<std::string> read_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
-  if (value == nullptr) return not_found(fmt::format("environment variable {} is not set", name));
-  return std::string(value);
+  if (value == nullptr) {
+    return not_found(fmt::format("environment variable {} is not set; export it before the start", name));
+  }
+  return without_final_newline(value);
 }
 
 Status unreadable(const std::string& path) {
@@ -35,11 +47,7 @@ Result<std::string> read_file(const std::string& path) {
   if (file.bad() || (file.fail() && !file.eof())) return unreadable(path);
   content.resize(static_cast<std::size_t>(file.gcount()));
   if (content.size() > kFileMax) return invalid(fmt::format("file {} is larger than {}", path, format_size(kFileMax)));
-  if (!content.empty() && content.back() == '\n') {
-    content.pop_back();
-    if (!content.empty() && content.back() == '\r') content.pop_back();
-  }
-  return content;
+  return without_final_newline(std::move(content));
 }
 
 // A value of blanks alone is what an unset template leaves behind; as a key it would verify what anybody signs with it.
@@ -66,14 +74,14 @@ Result<std::string> resolve_secret(std::string_view text, const ConfigWorld& wor
     const std::string name(text.substr(kEnv.size()));
     if (name.empty()) return invalid("`env:` names no variable; write env:NAME");
     HK_ASSIGN(std::string value, world.environment(name));
-    if (is_blank(value)) return invalid(fmt::format("environment variable {} is empty", name));
+    if (is_blank(value)) return invalid(fmt::format("environment variable {} is empty; put the secret into it", name));
     return value;
   }
   if (text.substr(0, kFile.size()) == kFile) {
     const std::string path(text.substr(kFile.size()));
     if (path.empty()) return invalid("`file:` names no file; write file:PATH");
     HK_ASSIGN(std::string value, world.file(path));
-    if (is_blank(value)) return invalid(fmt::format("file {} is empty", path));
+    if (is_blank(value)) return invalid(fmt::format("file {} is empty; put the secret into it", path));
     return value;
   }
   if (is_blank(text)) return invalid("is empty; write the secret, env:NAME or file:PATH");

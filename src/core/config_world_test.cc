@@ -1,5 +1,6 @@
 #include "core/config_load.h"
 
+#include <cstdlib>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -38,6 +39,19 @@ TEST(MachineWorld, ReadsFilesWithoutTheirOneFinalNewline) {
   EXPECT_EQ(*read_back(""), "");
   EXPECT_EQ(read_back(std::string(2 * kMiB, 'x')).code(), Code::kInvalid);
   std::remove(path.c_str());
+}
+
+TEST(MachineWorld, ReadsVariablesWithoutTheirOneFinalNewline) {
+  const ConfigWorld world = machine_world({}, nullptr);
+  const auto read_back = [&](const char* value) {
+    ::setenv("HOOKONCE_TEST_NEWLINE", value, 1);
+    return world.environment("HOOKONCE_TEST_NEWLINE");
+  };
+  EXPECT_EQ(*read_back("abc"), "abc");
+  EXPECT_EQ(*read_back("abc\n"), "abc");
+  EXPECT_EQ(*read_back("abc\r\n"), "abc");
+  EXPECT_EQ(*read_back("abc\n\n"), "abc\n");
+  ::unsetenv("HOOKONCE_TEST_NEWLINE");
 }
 
 TEST(MachineWorld, NamesWhatIsNotThere) {
