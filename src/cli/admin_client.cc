@@ -20,6 +20,7 @@ namespace {
 constexpr Duration kAnswerWithin = std::chrono::seconds(60);  // a search through bodies may read a large inbox
 // A body of 25 MiB whose every byte takes six in JSON, with room for its headers.
 constexpr std::size_t kAnswerMax = 192 * kMiB;
+constexpr std::string_view kIngestCode = "no_such_source";  // what the ingest listener says of the API's paths
 constexpr int kSameKeyShown = 50;  // events listed for one provider's id; more than one is rare already
 
 std::string unreachable(const std::string& url, const ClientResponse& response) {
@@ -41,7 +42,7 @@ Status refused(const std::string& url, const ClientResponse& response) {
       message = json_string(*error, "message").value_or("");
     }
   }
-  if (code.empty()) {
+  if (code.empty() || code == kIngestCode) {
     return unavailable(
         fmt::format("{} answers {}, but not as a gateway's admin API; is it the admin address, not the ingest one?",
                     url, response.status));

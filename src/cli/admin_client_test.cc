@@ -114,12 +114,14 @@ TEST_F(AdminClientTest, TellsRefusalsApart) {
   api_.answer("/c", 401, R"({"error":{"code":"unauthorized","message":"no"}})");
   api_.answer("/d", 200, "<html>");
   api_.answer("/e", 500, "<html>");
+  api_.answer("/f", 404, R"({"error":{"code":"no_such_source","message":"no source has this path"}})");
   EXPECT_EQ(client().get("/a").status().message(), "invalid_field: no such destination");
   EXPECT_EQ(client().get("/a").code(), Code::kInvalid);
   EXPECT_EQ(client().get("/b").code(), Code::kUnavailable);
   EXPECT_THAT(client().get("/c").status().message(), HasSubstr("HOOKONCE_TOKEN"));
   EXPECT_THAT(client().get("/d").status().message(), HasSubstr("not JSON"));
   EXPECT_THAT(client().get("/e").status().message(), HasSubstr("admin API"));
+  EXPECT_THAT(client().get("/f").status().message(), HasSubstr("not the ingest one?"));
   EXPECT_EQ(client().get("/missing").code(), Code::kNotFound);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 int check(const std::string& file) {
   const CheckedConfig checked = check_config_file(file);
-  for (const std::string& warning : checked.warnings) complain("warning: " + warning);
+  for (const std::string& warning : checked.warnings) complain(warning);
   if (!checked.config) {
     complain_of_mistakes(checked.errors, "");
     return kExitUsage;

@@ -41,7 +41,7 @@ void reload(Gateway& gateway, const std::string& file) {
 int serve(const ServeOptions& options) {
   apply(options.log);
   const CheckedConfig checked = check_config_file(options.config);
-  for (const std::string& warning : checked.warnings) complain("warning: " + warning);
+  for (const std::string& warning : checked.warnings) complain(warning);
   if (!checked.config) {
     complain_of_mistakes(checked.errors, kNothingStarted);
     return kExitUsage;

@@ -67,9 +67,10 @@ std::string verdict_text(const HammerVerdict& verdict, bool colour) {
         Paint::kGood, colour);
   } else {
     text += painted("  bad: ", Paint::kBad, colour);
-    if (!verdict.twice.empty()) text += "the same event took effect more than once";
+    const bool effects = verdict.by_effects;
+    if (!verdict.twice.empty()) text += effects ? "an event took effect more than once" : "an event was accepted twice";
     if (!verdict.twice.empty() && !verdict.never.empty()) text += ", and ";
-    if (!verdict.never.empty()) text += "an event took no effect";
+    if (!verdict.never.empty()) text += effects ? "an event took no effect" : "no copy of an event got a 2xx";
     text += "\n";
   }
   if (!verdict.by_effects) {

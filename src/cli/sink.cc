@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "cli/event_text.h"
 #include "cli/terminal.h"
 #include "provider/identity_reader.h"
 
@@ -57,7 +58,7 @@ void Sink::on_request(HttpRequest request, Responder responder) {
     const Judged judged = refused.empty() ? judge(id) : Judged{401, refused};
     response.status = judged.status;
     put_line(fmt::format("{}  {}  {} {}  {}  {}{}\n", to_local(clock_.wall()), judged.status, printable(request.method),
-                         printable(request.path), format_size(request.body.size()),
+                         printable(request.path), size_text(request.body.size()),
                          id.empty() ? "no event id" : printable(id), judged.note.empty() ? "" : "  " + judged.note));
     keep(std::move(request), judged.status);
   }

@@ -47,7 +47,9 @@ Result<std::string> resolve_path(const std::string& path) {
     place = target.is_absolute() ? target : place.parent_path() / target;
   }
   const fs::path folder = fs::canonical(place.parent_path(), error);
-  if (error) return precondition(fmt::format("{}: its folder cannot be used: {}; create it, or name another file", path, error.message()));
+  if (error)
+    return precondition(
+        fmt::format("{}: its folder cannot be used: {}; create it, or name another file", path, error.message()));
   if (!place.has_filename() || fs::is_directory(place, error)) {
     return precondition(fmt::format("{}: a folder, not a file", path));
   }
