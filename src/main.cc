@@ -1,3 +1,5 @@
 #include "cli/cli.h"
 
-int main(int argc, char** argv) { return hookonce::run_cli(argc, argv); }
+int main(int argc, char** argv) {
+  return hookonce::run_cli(argc, argv);
+}

@@ -20,12 +20,10 @@
 #define CAPABILITY(x) HK_ANNOTATION(capability(x))
 #define SCOPED_CAPABILITY HK_ANNOTATION(scoped_lockable)
 #define GUARDED_BY(x) HK_ANNOTATION(guarded_by(x))
-#define PT_GUARDED_BY(x) HK_ANNOTATION(pt_guarded_by(x))
 #define LOCKS_REQUIRED(...) HK_ANNOTATION(requires_capability(__VA_ARGS__))
 #define LOCKS_EXCLUDED(...) HK_ANNOTATION(locks_excluded(__VA_ARGS__))
 #define HK_ACQUIRE(...) HK_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define HK_RELEASE(...) HK_ANNOTATION(release_capability(__VA_ARGS__))
-#define HK_NO_THREAD_SAFETY_ANALYSIS HK_ANNOTATION(no_thread_safety_analysis)
 
 namespace hookonce {
 

@@ -1,7 +1,7 @@
 // The configuration as an immutable value; every key of docs/configuration.md, with its default.
 //
-// Loaded by core/config_load.h, which reports every mistake at once. A running gateway holds a shared_ptr<const Config> and
-// swaps it whole on reload.
+// Loaded by core/config_load.h, which reports every mistake at once. A running gateway holds a shared_ptr<const Config>
+// and swaps it whole on reload.
 #pragma once
 
 #include <map>
@@ -19,21 +19,21 @@ namespace hookonce {
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 
-// What the configuration must know of a provider; one per entry of the provider registry, handed in by the caller because
-// core/ does not know providers.
+// What the configuration must know of a provider; one per entry of the provider registry, handed in by the caller
+// because core/ does not know providers.
 struct ProviderTraits {
-  std::string_view name;               // as configured: "stripe"
-  std::string_view alias;              // another name for it ("svix"), or empty
-  Duration ack_deadline{};             // default of `ack_deadline`
-  Duration tolerance{};                // default of `tolerance`; zero: the scheme has no time stamp
-  Duration retry_horizon{};            // from the first attempt to the last automatic retry; zero: none, or unknown
-  std::size_t max_body = 4 * kMiB;     // default of `max_body`
+  std::string_view name;            // as configured: "stripe"
+  std::string_view alias;           // another name for it ("svix"), or empty
+  Duration ack_deadline{};          // default of `ack_deadline`
+  Duration tolerance{};             // default of `tolerance`; zero: the scheme has no time stamp
+  Duration retry_horizon{};         // from the first attempt to the last automatic retry; zero: none, or unknown
+  std::size_t max_body = 4 * kMiB;  // default of `max_body`
   bool needs_secret = true;
-  bool needs_hmac = false;             // the [hmac] table is required, and allowed only here
-  bool needs_token = false;            // the [token] table is required, and allowed only here
-  bool resigns = false;                // `resign` has an effect
-  bool retries_by_itself = true;       // false: documented as waiting longer for a commit (G7)
-  bool carries_webhook_id = false;     // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
+  bool needs_hmac = false;          // the [hmac] table is required, and allowed only here
+  bool needs_token = false;         // the [token] table is required, and allowed only here
+  bool resigns = false;             // `resign` has an effect
+  bool retries_by_itself = true;    // false: documented as waiting longer for a commit (G7)
+  bool carries_webhook_id = false;  // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
 };
 
 struct HmacScheme {
@@ -43,8 +43,8 @@ struct HmacScheme {
   Algorithm algorithm = Algorithm::kSha256;
   Encoding encoding = Encoding::kHex;
   std::string prefix;
-  std::string signed_text = "{body}";     // {body} {timestamp} {id}
-  std::optional<FieldSpec> timestamp;     // header: only
+  std::string signed_text = "{body}";  // {body} {timestamp} {id}
+  std::optional<FieldSpec> timestamp;  // header: only
 };
 
 struct TokenScheme {
@@ -67,7 +67,7 @@ struct SourceConfig {
   std::vector<std::string> secrets;  // resolved values; never logged
   std::vector<SourceDestination> destinations;
   Duration tolerance{};
-  std::vector<FieldSpec> dedup_key;   // empty: the provider's default
+  std::vector<FieldSpec> dedup_key;  // empty: the provider's default
   std::vector<FieldSpec> dedup_also;
   Duration dedup_window = std::chrono::hours(24 * 30);
   MissingKey missing_key = MissingKey::kAccept;
@@ -89,7 +89,7 @@ struct DestinationConfig {
   std::optional<double> rate;  // attempts a second
   bool ordering = false;
   bool resign = true;
-  Duration lease{};            // default: timeout + kLeaseMargin
+  Duration lease{};  // default: timeout + kLeaseMargin
   RetryPolicy retry;
   bool allow_private = true;
 };

@@ -40,10 +40,10 @@ struct FieldSpec {
 // too), or a header that is repeated with differing values (single_header() tells these from a missing one).
 struct Fields {
   std::vector<std::optional<std::string>> values;
-  // Valid where some spec had to look into the body. A body that is not JSON (or a form) as a whole has a problem here;
-  // whether that makes the request malformed is the caller's decision (it does where the dedup key must come from it).
+  // Valid where some spec had to look into the body. A body that is not JSON (or a form) as a whole has a problem here,
+  // and so has a form field that a kFormJson spec found not to be JSON; whether that makes the request malformed is the
+  // caller's decision (it does where the dedup key must come from it).
   Status body;
-  // kFormJson where the named field is there and is not JSON; part of `body` too.
 };
 
 class FieldReader {

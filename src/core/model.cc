@@ -115,12 +115,4 @@ std::optional<EventState> parse_event_state(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<DeliveryState> parse_delivery_state(std::string_view text) {
-  for (const DeliveryState state :
-       {DeliveryState::kPending, DeliveryState::kInFlight, DeliveryState::kDelivered, DeliveryState::kDead}) {
-    if (text == to_string(state)) return state;
-  }
-  return std::nullopt;
-}
-
 }  // namespace hookonce

@@ -47,7 +47,6 @@ std::string_view to_string(DeliveryState state);  // "pending" "in_flight" "deli
 std::string_view to_string(Outcome outcome);      // "success" "failed" "unknown" "released"
 std::string_view to_string(Verdict verdict);      // "accepted" "duplicate" "rearmed"
 std::optional<EventState> parse_event_state(std::string_view text);
-std::optional<DeliveryState> parse_delivery_state(std::string_view text);
 
 // The first 16 bytes of a SHA-256 over length-prefixed key parts (core/dedup.h); stored per source.
 using KeyHash = std::array<std::uint8_t, 16>;
@@ -66,11 +65,11 @@ struct RetryHint {
 // One request that passed verification.
 struct Arrival {
   Time at{};
-  std::string remote;                  // the client's address
+  std::string remote;  // the client's address
   std::optional<RetryHint> retry;
-  std::optional<Time> provider_time;   // the provider's own time stamp of this request
-  int secret = 0;                      // index of the configured secret that verified it
-  KeyHash body_hash{};                 // first 16 bytes of SHA-256 over the body
+  std::optional<Time> provider_time;  // the provider's own time stamp of this request
+  int secret = 0;                     // index of the configured secret that verified it
+  KeyHash body_hash{};                // first 16 bytes of SHA-256 over the body
   bool operator==(const Arrival&) const = default;
 };
 
@@ -78,16 +77,16 @@ inline constexpr int kArrivalsMax = 100;  // kept per event; later duplicates ar
 
 // What ingest puts in. The body is moved from the socket's buffer to the store's statement, never copied.
 struct NewEvent {
-  EventId id;                             // used if this arrival is the first
+  EventId id;  // used if this arrival is the first
   std::string source;
-  std::string type;                       // the provider's event type, may be empty
-  std::optional<std::string> key;         // the dedup key for people; nullopt where the event has none
-  std::vector<KeyHash> keys;              // empty: never a duplicate of anything
+  std::string type;                // the provider's event type, may be empty
+  std::optional<std::string> key;  // the dedup key for people; nullopt where the event has none
+  std::vector<KeyHash> keys;       // empty: never a duplicate of anything
   KeyRule rule = KeyRule::kAny;
-  Duration window{};                      // how long the keys stay taken, from this arrival on
+  Duration window{};  // how long the keys stay taken, from this arrival on
   std::optional<std::string> ordering_key;
-  Headers headers;                        // as they arrived
-  bool forwarded_trusted = false;         // X-Forwarded-* and Forwarded came from a trusted proxy and may be passed on
+  Headers headers;                 // as they arrived
+  bool forwarded_trusted = false;  // X-Forwarded-* and Forwarded came from a trusted proxy and may be passed on
   std::string body;
   Arrival arrival;
   std::vector<std::string> destinations;  // one delivery each; may be empty (no destination wants this type)
@@ -97,25 +96,25 @@ struct NewEvent {
 
 struct AcceptFacts {
   Verdict verdict = Verdict::kAccepted;
-  EventId id;            // the first one's id
-  Time first_at{};       // when the event was accepted
+  EventId id;       // the first one's id
+  Time first_at{};  // when the event was accepted
   bool same_body = true;
   bool new_delivery = false;  // whether a delivery became pending: the dispatcher is nudged
 };
 
 struct Attempt {
-  int number = 0;                  // from 1, never reused; gaps are possible
+  int number = 0;  // from 1, never reused; gaps are possible
   Time started_at{};
   std::optional<Duration> duration;  // nullopt while in flight or where nobody knows
   std::optional<Outcome> outcome;    // nullopt while in flight
-  int status = 0;                  // HTTP status, 0 where no answer came
-  std::string error;               // why it failed, for people; empty on success
-  std::string response;            // the beginning of the answer's body, at most kResponseKept bytes
+  int status = 0;                    // HTTP status, 0 where no answer came
+  std::string error;                 // why it failed, for people; empty on success
+  std::string response;              // the beginning of the answer's body, at most kResponseKept bytes
   bool operator==(const Attempt&) const = default;
 };
 
 inline constexpr std::size_t kResponseKept = 1024;  // an error page is for reading, not for keeping
-inline constexpr int kAttemptsShown = 100;          // newest kept per delivery; replays for ever must not grow a row for ever
+inline constexpr int kAttemptsShown = 100;  // newest kept per delivery; replays for ever must not grow a row for ever
 
 struct Delivery {
   std::string destination;

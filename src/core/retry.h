@@ -12,8 +12,8 @@ struct RetryPolicy {
   Duration first = std::chrono::seconds(1);
   double factor = 2.0;
   Duration max = std::chrono::hours(1);
-  double jitter = 0.2;     // of the delay, to both sides
-  int attempts = 20;       // counted ones since the delivery was armed
+  double jitter = 0.2;                        // of the delay, to both sides
+  int attempts = 20;                          // counted ones since the delivery was armed
   Duration give_up = std::chrono::hours(72);  // since the delivery was armed
   bool operator==(const RetryPolicy&) const = default;
 };

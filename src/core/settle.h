@@ -16,13 +16,13 @@ enum class Next { kDelivered, kRetry, kDead, kRelease };
 struct Lease {
   EventId event;
   std::string destination;
-  int attempt = 0;         // number of this attempt
-  int counted = 0;         // attempts that count against RetryPolicy::attempts, this one included
-  Time claimed_at{};       // by the store's clock
-  Time until{};            // by the store's clock
-  Time armed_at{};         // accept, replay or rearm: attempts and give_up count from here
-  bool replay = false;     // a human's replay happened: Hookonce-Replay is sent
-  int new_key = 0;         // n of `replay --new-key`; 0: the plain event id is the Idempotency-Key
+  int attempt = 0;      // number of this attempt
+  int counted = 0;      // attempts that count against RetryPolicy::attempts, this one included
+  Time claimed_at{};    // by the store's clock
+  Time until{};         // by the store's clock
+  Time armed_at{};      // accept, replay or rearm: attempts and give_up count from here
+  bool replay = false;  // a human's replay happened: Hookonce-Replay is sent
+  int new_key = 0;      // n of `replay --new-key`; 0: the plain event id is the Idempotency-Key
   std::string source;
   std::string type;
   Time received_at{};
@@ -56,12 +56,13 @@ struct Settlement {
 };
 
 struct SettleFacts {
-  bool taken = false;  // false: a later attempt has replaced this one, or it had been settled; nothing changed but what is shown
+  // False where a later attempt has replaced this one, or it had been settled: nothing changed but what is shown.
+  bool taken = false;
   EventState event_state = EventState::kPending;  // after it
 };
 
-// 2xx ends as delivered; 410 ends as dead at once; a release is due at once and uncounted; everything else is retried until
-// `policy` is used up. `jitter` in [0, 1).
+// 2xx ends as delivered; 410 ends as dead at once; a release is due at once and uncounted; everything else is retried
+// until `policy` is used up. `jitter` in [0, 1).
 Settlement decide(const Lease& lease, AttemptResult result, const RetryPolicy& policy, double jitter);
 
 // Whether a delivery whose attempt's lease ran out may be tried again: counted attempts used up, or give_up passed.

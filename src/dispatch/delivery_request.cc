@@ -87,7 +87,7 @@ std::string unix_seconds(Time wall) {
 
 // Id, time stamp and signature of what goes out, where the contract asks for them.
 void set_webhook_headers(Headers& headers, const Lease& lease, const DeliveryContext& context,
-                          const std::optional<Headers>& resigned, Time wall) {
+                         const std::optional<Headers>& resigned, Time wall) {
   const bool is_one = context.carries_webhook_id.value_or(false);
   // A removed source's event keeps what it came with, as its earlier attempts did.
   const bool keeps_own = headers.has(kId) && context.signer == nullptr && !(is_one && resigned);

@@ -1,8 +1,8 @@
 // An HTTP/1.1 client for deliveries: many requests at once on one thread, each sent at most once.
 //
-// libcurl's multi interface without libcurl's own habits: nothing is ever re-sent on a broken keep-alive connection, no header is
-// added but Host and Content-Length, empty header values are sent, redirects are not followed, the proxy environment is ignored, and a
-// name server that hangs delays only the requests for its own names.
+// libcurl's multi interface without libcurl's own habits: nothing is ever re-sent on a broken keep-alive connection, no
+// header is added but Host and Content-Length, empty header values are sent, redirects are not followed, the proxy
+// environment is ignored, and a name server that hangs delays only the requests for its own names.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,16 @@ struct ClientRequest {
   std::string method = "POST";
   std::string url;
   Headers headers;
-  std::shared_ptr<const std::string> body;  // null: none
+  std::shared_ptr<const std::string> body;      // null: none
   Duration timeout = std::chrono::seconds(10);  // for the whole exchange, whatever trickles in
   std::size_t response_limit = 64 * 1024;       // of the body; the rest is not read and the connection closes
-  bool allow_private = true;                    // false: private, loopback and link-local addresses are refused after resolution
+  bool allow_private = true;  // false: private, loopback and link-local addresses are refused after resolution
 };
 
 struct ClientResponse {
-  // kAnswered: status, headers and body are valid. kNotSent: no byte of the request left (resolution, connection, refused
-  // address). kNoAnswer: it may have arrived, and no complete head came back in time. kCancelled: stop() ended it.
+  // kAnswered: status, headers and body are valid. kNotSent: no byte of the request left (resolution, connection,
+  // refused address). kNoAnswer: it may have arrived, and no complete head came back in time. kCancelled: stop() ended
+  // it.
   enum class Result { kAnswered, kNotSent, kNoAnswer, kCancelled };
   Result result = Result::kNotSent;
   int status = 0;

@@ -113,7 +113,7 @@ class Hmac final : public Provider {
       ProviderTraits t;
       t.name = "hmac";
       t.ack_deadline = std::chrono::seconds(2);
-      t.tolerance = std::chrono::minutes(5);         // where the scheme has a time stamp
+      t.tolerance = std::chrono::minutes(5);  // where the scheme has a time stamp
       t.needs_hmac = true;
       return t;
     }();

@@ -1,7 +1,8 @@
 // The knowledge of one sender of webhooks: how it signs, what identifies its events, how it wants to be answered.
 //
-// A Provider is stateless and lives for the process (registry.cc lists them all). bind() ties it to one source's secrets and
-// settings; everything a BoundProvider does is pure over the request and `now`, const, and safe on several threads.
+// A Provider is stateless and lives for the process (registry.cc lists them all). bind() ties it to one source's
+// secrets and settings; everything a BoundProvider does is pure over the request and `now`, const, and safe on several
+// threads.
 //
 //   HK_ASSIGN(auto bound, find_provider("stripe")->bind(settings));
 //   if (auto answer = bound->unsigned_handshake(request)) return *answer;
@@ -73,8 +74,8 @@ class BoundProvider {
  public:
   virtual ~BoundProvider() = default;
 
-  // The answer to a handshake that the provider sends unsigned (Slack `ssl_check`), or nullopt. Everything else in such a
-  // request is ignored: it is looked at before verification.
+  // The answer to a handshake that the provider sends unsigned (Slack `ssl_check`), or nullopt. Everything else in such
+  // a request is ignored: it is looked at before verification.
   virtual std::optional<HttpResponse> unsigned_handshake(const HttpRequest& request) const;
 
   // Headers present, then signature over the raw bytes (any secret, any listed signature), then time stamp.
@@ -87,7 +88,8 @@ class BoundProvider {
   // REQUIRES: verified.
   virtual Identity identify(const HttpRequest& request) const = 0;
 
-  // Whether an accepted arrival must be answered with an empty body because the provider reads it or shows it to people.
+  // Whether an accepted arrival must be answered with an empty body because the provider reads it or shows it to
+  // people.
   virtual bool empty_answer(const HttpRequest& request) const;
 
   // Fresh signature and time stamp headers for a body that was verified, under the header names with which `original`
@@ -97,15 +99,15 @@ class BoundProvider {
 
 // A correctly signed request as the provider would send it, for `send`, `hammer` and the demo.
 struct SampleRequest {
-  std::string type;       // empty: the provider's usual one
-  std::string id;         // the provider's event id
-  std::string body;       // empty: a sample; else the given one as it is
-  bool retry = false;     // with the provider's retry headers
+  std::string type;    // empty: the provider's usual one
+  std::string id;      // the provider's event id
+  std::string body;    // empty: a sample; else the given one as it is
+  bool retry = false;  // with the provider's retry headers
   int retry_number = 1;
   std::string signature_header;  // the `hmac` provider's --header; empty for the others
 };
 struct SampleMessage {
-  Headers headers;   // content type, signature, ids: everything but Host and Content-Length
+  Headers headers;  // content type, signature, ids: everything but Host and Content-Length
   std::string body;
 };
 
@@ -121,7 +123,8 @@ class Provider {
   virtual std::string sample_id(std::string_view seed) const = 0;
   // kInvalid where the provider cannot sign (`token`, `none`, a public key).
   virtual Result<SampleMessage> sample(const SampleRequest& request, std::string_view secret, Time now) const = 0;
-  // The provider's id of an event from a request as a backend receives it (`sink --verify`, effects); nullopt where none.
+  // The provider's id of an event from a request as a backend receives it (`sink --verify`, effects); nullopt where
+  // none.
   virtual std::optional<std::string> event_id(const HttpRequest& request) const = 0;
 };
 

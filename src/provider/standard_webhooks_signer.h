@@ -27,8 +27,8 @@ class StandardWebhooksSigner {
   std::vector<HmacKey> keys_;
 };
 
-// The sender's own id of a Standard Webhook, from the first complete family of headers with which it arrived; nullopt where
-// none is complete.
+// The sender's own id of a Standard Webhook, from the first complete family of headers with which it arrived; nullopt
+// where none is complete.
 std::optional<std::string> arrived_webhook_id(const Headers& original);
 
 // The key bytes behind a symmetric secret's text; kInvalid where it is not of that form.

@@ -7,7 +7,9 @@
 
 namespace hookonce {
 
-inline const Status& status_of(const Status& status) { return status; }
+inline const Status& status_of(const Status& status) {
+  return status;
+}
 template <typename T>
 Status status_of(const Result<T>& result) {
   return result.status();
@@ -15,13 +17,13 @@ Status status_of(const Result<T>& result) {
 
 }  // namespace hookonce
 
-#define ASSERT_OK(expression)                                      \
-  do {                                                             \
-    const auto& hk_outcome = (expression);                         \
+#define ASSERT_OK(expression)                                                    \
+  do {                                                                           \
+    const auto& hk_outcome = (expression);                                       \
     ASSERT_TRUE(hk_outcome.ok()) << ::hookonce::status_of(hk_outcome).message(); \
   } while (false)
-#define EXPECT_OK(expression)                                      \
-  do {                                                             \
-    const auto& hk_outcome = (expression);                         \
+#define EXPECT_OK(expression)                                                    \
+  do {                                                                           \
+    const auto& hk_outcome = (expression);                                       \
     EXPECT_TRUE(hk_outcome.ok()) << ::hookonce::status_of(hk_outcome).message(); \
   } while (false)
