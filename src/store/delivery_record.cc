@@ -46,13 +46,23 @@ void bury(DeliveryRecord& record, Time now) {
   record.ended_at = now;
 }
 
-void take_lease(DeliveryRecord& record, Duration lease, Time now) {
+Lease take_lease(DeliveryRecord& record, Duration lease, Time now) {
   record.state = DeliveryState::kInFlight;
   record.due_at = now + lease;
   record.attempt += 1;
   record.counted += 1;
   record.claimed_at = now;
   record.unsettled = true;
+
+  Lease taken;
+  taken.attempt = record.attempt;
+  taken.counted = record.counted;
+  taken.claimed_at = record.claimed_at;
+  taken.until = record.due_at;
+  taken.armed_at = record.armed_at;
+  taken.replay = record.replay;
+  taken.new_key = record.new_key;
+  return taken;
 }
 
 bool settle(DeliveryRecord& record, const Settlement& settlement, Time now) {

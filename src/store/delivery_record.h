@@ -45,8 +45,9 @@ bool replay(DeliveryRecord& record, bool new_key, Time now);
 bool lease_ran_out(const DeliveryRecord& record, Time now);
 // Ends a delivery whose last lease ran out and whose policy is used up.
 void bury(DeliveryRecord& record, Time now);
-// Gives out the next attempt until now + lease.
-void take_lease(DeliveryRecord& record, Duration lease, Time now);
+// Gives out the next attempt until now + lease. In the result, what belongs to the event (id, source, headers, ...) and
+// the destination's name are the backend's to fill.
+Lease take_lease(DeliveryRecord& record, Duration lease, Time now);
 
 // Takes the settlement exactly if its attempt is the newest and unsettled. Where the delivery is no longer in flight
 // (its lease ran out, and it was buried or put back to pending meanwhile) only a success still changes its state: a

@@ -287,9 +287,11 @@ class MemoryStore final : public Store {
           continue;
         }
       }
-      take_lease(record, destination.lease, now);
+      Lease lease = take_lease(record, destination.lease, now);
       set_record(seq, destination.name, record);
-      claimed.leases.push_back(lease_of(event, destination.name, record));
+      lease.destination = destination.name;
+      add_event(lease, event);
+      claimed.leases.push_back(std::move(lease));
       ++leased;
     }
   }
@@ -354,24 +356,14 @@ class MemoryStore final : public Store {
     return end < before;
   }
 
-  static Lease lease_of(const StoredEvent& event, const std::string& destination, const DeliveryRecord& record) {
-    Lease lease;
+  static void add_event(Lease& lease, const StoredEvent& event) {
     lease.event = event.summary.id;
-    lease.destination = destination;
-    lease.attempt = record.attempt;
-    lease.counted = record.counted;
-    lease.claimed_at = record.claimed_at;
-    lease.until = record.due_at;
-    lease.armed_at = record.armed_at;
-    lease.replay = record.replay;
-    lease.new_key = record.new_key;
     lease.source = event.summary.source;
     lease.type = event.summary.type;
     lease.received_at = event.summary.received_at;
     lease.forwarded_trusted = event.forwarded_trusted;
     lease.headers = event.headers;
     lease.body = event.body;
-    return lease;
   }
 
   static EventSummary summary_of(const StoredEvent& event) {

@@ -66,20 +66,12 @@ Status SqliteClaim::claim_for(const ClaimDestination& destination, Time now, Con
           continue;
         }
       }
-      take_lease(record, destination.lease, now);
+      Lease lease = take_lease(record, destination.lease, now);
       HK_TRY(deliveries_->save(place, record));
       --slots;
 
-      Lease lease;
       lease.event = shared->id;
       lease.destination = destination.name;
-      lease.attempt = record.attempt;
-      lease.counted = record.counted;
-      lease.claimed_at = record.claimed_at;
-      lease.until = record.due_at;
-      lease.armed_at = record.armed_at;
-      lease.replay = record.replay;
-      lease.new_key = record.new_key;
       lease.source = shared->source;
       lease.type = shared->type;
       lease.received_at = shared->received_at;
