@@ -1,0 +1,144 @@
+// What every store backend finds again, in which order, and what it counts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "test/contract/store_fixture.h"
+
+namespace hookonce {
+namespace {
+
+using std::chrono::seconds;
+
+class StoreList : public StoreFixture {};
+INSTANTIATE_TEST_SUITE_P(Backends, StoreList, testing::ValuesIn(store_schemes()), scheme_name);
+
+TEST_P(StoreList, ListsAreNewestFirstAndPageWithoutGapsUnderInserts) {
+  std::vector<EventId> ids;
+  for (int i = 0; i < 10; ++i) ids.push_back(accept(NewEventBuilder().build()).id);  // all of one instant
+  std::reverse(ids.begin(), ids.end());
+  std::vector<EventId> seen;
+  std::optional<std::string> cursor;
+  do {
+    const auto page = store_->list({}, 3, cursor);
+    ASSERT_OK(page);
+    for (const EventSummary& item : page.value().items) seen.push_back(item.id);
+    cursor = page.value().next;
+    accept(NewEventBuilder().build());
+  } while (cursor);
+  EXPECT_EQ(seen, ids);
+}
+
+TEST_P(StoreList, TheLastPageHasNoCursor) {
+  for (int i = 0; i < 4; ++i) accept(NewEventBuilder().build());
+  const auto first = store_->list({}, 2, std::nullopt);
+  ASSERT_TRUE(first.value().next.has_value());
+  EXPECT_FALSE(store_->list({}, 2, first.value().next).value().next.has_value());
+}
+
+TEST_P(StoreList, AForeignCursorIsInvalid) {
+  for (const char* text : {"x", "-1", "", "1 "}) EXPECT_EQ(store_->list({}, 1, text).code(), Code::kInvalid) << text;
+}
+
+TEST_P(StoreList, FiltersNarrowByFieldsAndTime) {
+  const EventId a = accept(NewEventBuilder().key("k1").build()).id;
+  pass(seconds(1));
+  const EventId b = accept(NewEventBuilder().source("other").type("t2").key("k2").build()).id;
+  EXPECT_EQ(list({.source = "other"}), std::vector<EventId>{b});
+  EXPECT_EQ(list({.type = "order.paid"}), std::vector<EventId>{a});
+  EXPECT_EQ(list({.type = "order"}), std::vector<EventId>{});
+  EXPECT_EQ(list({.source = "nobody"}), std::vector<EventId>{});
+  EXPECT_EQ(list({.since = now_}), std::vector<EventId>{b});
+  EXPECT_EQ(list({.until = now_}), std::vector<EventId>{a});
+  EXPECT_EQ(list({.source = "shop", .type = "t2"}), std::vector<EventId>{});
+}
+
+TEST_P(StoreList, StatesFilterTheList) {
+  const EventId done = accept(NewEventBuilder().build()).id;
+  settle(success(lease()));
+  const EventId dead = accept(NewEventBuilder().build()).id;
+  settle(death(lease()));
+  const EventId mixed = accept(NewEventBuilder().to({"a", "b"}).build()).id;
+  settle(death(lease("a")));
+  const EventId nowhere = accept(NewEventBuilder().to({}).build()).id;
+  EXPECT_EQ(list({.state = EventState::kPending}), std::vector<EventId>{mixed});
+  EXPECT_EQ(list({.state = EventState::kDead}), std::vector<EventId>{dead});
+  EXPECT_EQ(list({.state = EventState::kDelivered}), (std::vector<EventId>{nowhere, done}));
+}
+
+TEST_P(StoreList, AKeyFindsEveryEventThatIsShownWithIt) {
+  std::vector<EventId> ids;
+  for (int i = 0; i < 3; ++i) {  // the window ends in between, so each is an event of its own
+    ids.push_back(accept(NewEventBuilder().key("k").window(seconds(1)).build()).id);
+    pass(seconds(1));
+  }
+  ids.push_back(accept(NewEventBuilder().source("other").key("k").build()).id);
+  accept(NewEventBuilder().key("K").build());
+  std::reverse(ids.begin(), ids.end());
+  EXPECT_EQ(list({.key = "k"}), ids);
+  EXPECT_EQ(list({.source = "other", .key = "k"}), std::vector<EventId>{ids[0]});
+  EXPECT_EQ(list({.key = "none"}), std::vector<EventId>{});
+  std::vector<EventId> paged;
+  std::optional<std::string> cursor;
+  do {
+    const auto page = store_->list({.key = "k"}, 1, cursor);
+    ASSERT_OK(page);
+    for (const EventSummary& item : page.value().items) paged.push_back(item.id);
+    cursor = page.value().next;
+  } while (cursor);
+  EXPECT_EQ(paged, ids);
+}
+
+TEST_P(StoreList, AKeyOfTwoSourcesPagesThroughBoth) {
+  std::vector<EventId> ids;
+  for (int i = 0; i < 3; ++i) {
+    for (const char* source : {"shop", "other"}) {
+      ids.insert(ids.begin(), accept(NewEventBuilder().source(source).key("k").window(seconds(1)).build()).id);
+    }
+    pass(seconds(1));
+  }
+  std::vector<EventId> paged;
+  std::optional<std::string> cursor;
+  do {
+    const auto page = store_->list({.key = "k"}, 1, cursor);
+    ASSERT_OK(page);
+    for (const EventSummary& item : page.value().items) paged.push_back(item.id);
+    cursor = page.value().next;
+  } while (cursor);
+  EXPECT_EQ(paged, ids);
+}
+
+TEST_P(StoreList, TheQueryIsDataAndIgnoresLetterCase) {
+  const EventId a = accept(NewEventBuilder().key("evt_100%").body("Hello World").build()).id;
+  const EventId b = accept(NewEventBuilder().key("evt_1000").body(std::string("nul\0Needle", 10)).build()).id;
+  EXPECT_EQ(list({.query = "hello w"}), std::vector<EventId>{a});
+  EXPECT_EQ(list({.query = "100%"}), std::vector<EventId>{a});
+  EXPECT_EQ(list({.query = "t_1_0"}), std::vector<EventId>{});
+  EXPECT_EQ(list({.query = "needle"}), std::vector<EventId>{b});
+  EXPECT_EQ(list({.query = "' OR 1=1 --"}), std::vector<EventId>{});
+  EXPECT_EQ(list({.query = "ORDER.paid"}), (std::vector<EventId>{b, a}));
+  EXPECT_EQ(list({.query = a.text().substr(20)}), std::vector<EventId>{a});
+}
+
+TEST_P(StoreList, StatsCountDeliveriesByState) {
+  accept(NewEventBuilder().to({"a", "b"}).build());
+  pass(seconds(5));
+  accept(NewEventBuilder().to({"a"}).build());
+  lease("a");
+  settle(death(lease("b")));
+  const auto stats = store_->stats(now_);
+  ASSERT_OK(stats);
+  EXPECT_EQ(stats.value().events, 2);
+  EXPECT_EQ(stats.value().pending, 1);
+  EXPECT_EQ(stats.value().in_flight, 1);
+  EXPECT_EQ(stats.value().dead, 1);
+  EXPECT_EQ(stats.value().oldest_pending, now_);
+  EXPECT_EQ(stats.value().pending_by_destination, (std::vector<std::pair<std::string, std::int64_t>>{{"a", 2}}));
+}
+
+}  // namespace
+}  // namespace hookonce
