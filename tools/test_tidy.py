@@ -47,6 +47,22 @@ def test_a_breach_is_found_and_named(tmp_path, path, text, expected):
     assert expected in result.stdout
 
 
+@pytest.mark.parametrize("second", ["class Query {\n};\n", "struct Query : Base {\n};\n", "class Query\n    : public Base {\n};\n"])
+def test_two_types_of_one_name_are_found(tmp_path, second):
+    write(tmp_path, "src/cli/query.h", "#pragma once\nnamespace hookonce {\nclass Query {\n};\n}  // namespace hookonce\n")
+    write(tmp_path, "src/store/search.cc", f"namespace hookonce {{\n{second}}}  // namespace hookonce\n")
+    result = tidy(tmp_path)
+    assert result.returncode == 1
+    assert "src/store/search.cc:2: type `Query` is defined at src/cli/query.h:3 too" in result.stdout
+
+
+@pytest.mark.parametrize("second", ["class Query;\n", "namespace {\nclass Query {\n};\n}  // namespace\n", "class Query::Part {\n};\n"])
+def test_a_type_that_is_declared_or_the_files_own_clashes_with_none(tmp_path, second):
+    write(tmp_path, "src/cli/query.h", "#pragma once\nnamespace hookonce {\nclass Query {\n};\n}  // namespace hookonce\n")
+    write(tmp_path, "src/store/search.cc", f"namespace hookonce {{\n{second}}}  // namespace hookonce\n")
+    assert tidy(tmp_path).returncode == 0
+
+
 def test_a_clean_tree_passes(tmp_path):
     write(tmp_path, "src/ingest/ingest.cc",
           '#include "ingest/ingest.h"\n\n#include <vector>\n\n#include "store/committer.h"\n#include "core/model.h"\n')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: floors, containment, words and sizes. Exit 1 names each breach with file and line.
+"""Checks what the compiler does not: floors, containment, words, sizes and names that clash. Exit 1 names each breach with file and line.
 
 usage: tools/tidy.py [--root DIR]
 """
@@ -52,6 +52,8 @@ PROVIDER_FILES = r"src/provider/|.*_test\.cc$"
 LINES_MAX = 600
 FOREIGN_WORDS = re.compile(r"\b(TODO|FIXME|XXX)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+# Types at namespace level begin in the first column, as clang-format puts them; a declaration ends in a semicolon.
+TYPE = re.compile(r"(?:class|struct) (?:[A-Z_]+\([^)]*\) )?(\w+)(?: final)?(?: : [^;]*)?( \{|$)")
 
 
 def sources(root):
@@ -120,8 +122,20 @@ def check_line(path, line, is_test):
         yield "blanks at the line's end"
 
 
+def types_of(lines):
+    """The types that other files see, with their lines: what stands in a nameless namespace is the file's own."""
+    nameless = False
+    for number, line in enumerate(lines, 1):
+        if line in ("namespace {", "}  // namespace"):
+            nameless = line == "namespace {"
+        match = None if nameless else TYPE.match(line)
+        if match:
+            yield match.group(1), number
+
+
 def check(root):
     found = []
+    first_place = {}
     for path in sources(root):
         text = (root / path).read_text(encoding="utf-8", errors="replace")
         lines = text.split("\n")
@@ -130,6 +144,11 @@ def check(root):
             found.append(f"{path}:1: no #pragma once")
         if len(lines) - 1 > LINES_MAX:
             found.append(f"{path}:{LINES_MAX}: {len(lines) - 1} lines; over {LINES_MAX} ask which line was not drawn")
+        # The linker takes one of two equal names and says nothing.
+        for name, number in types_of(lines):
+            place = first_place.setdefault(name, f"{path}:{number}")
+            if not place.startswith(f"{path}:"):
+                found.append(f"{path}:{number}: type `{name}` is defined at {place} too; rename one, or move it into a nameless namespace")
         for number, line in enumerate(lines, 1):
             found += [f"{path}:{number}: {breach}" for breach in check_line(path, line, is_test)]
     return found
