@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/log.h"
 #include "base/sync.h"
 #include "store/event_filter.h"
 #include "store/sqlite_accept.h"
@@ -260,8 +261,8 @@ template <typename T, typename Work>
 Result<T> SqliteStore::read(Work work) {
   MutexLock lock(read_mutex_);
   if (!reader_) return closed();
-  Transaction transaction(
-      *reader_->database);  // one moment for all statements; rolled back, as there is nothing to commit
+  // One moment for all statements; rolled back at the end, as there is nothing to commit.
+  Transaction transaction(*reader_->database);
   HK_TRY(transaction.begin(Transaction::Kind::kRead));
   return work(*reader_);
 }
@@ -346,9 +347,12 @@ void SqliteStore::set_health(const Status& status) {
 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, Time now) {
   HK_ASSIGN(OwnerLock lock, OwnerLock::take(path));
+  const std::string real_path = lock.real_path();
   auto store = std::make_unique<SqliteStore>(std::move(lock));
   const Status opened = store->open(now, SqliteStore::Opening::kStart);
   if (!opened.ok()) return opened.with_context(path);
+  // Whole, because the path in the configuration may be relative: who starts in another folder finds another inbox.
+  log_info("store.opened", {{"file", real_path}});
   return std::unique_ptr<Store>(std::move(store));
 }
 

@@ -108,6 +108,11 @@ def test_attempts_that_outlast_the_drain_are_released_uncounted(start, backend):
     assert [(a["number"], a["outcome"]) for a in event["deliveries"][0]["attempts"]] == [(1, "released"), (2, "success")]
 
 
+def test_the_log_names_the_inbox_whole_because_the_configured_path_is_relative(start, backend, tmp_path):
+    gateway = start(config(backend.url, "stripe"))
+    assert f"store.opened file={tmp_path.resolve() / 'inbox.db'}" in gateway.log()
+
+
 def test_a_second_gateway_on_the_same_inbox_is_refused(start, backend, binary, tmp_path):
     start(config(backend.url, "stripe"))
     second = tmp_path / "second"
