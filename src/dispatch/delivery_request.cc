@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "provider/time_stamp.h"
 
 namespace hookonce {
 namespace {
@@ -79,10 +80,6 @@ std::string value_by_suffix(const Headers& headers, std::string_view suffix) {
     if (has_suffix(header.name, suffix)) return header.value;
   }
   return {};
-}
-
-std::string unix_seconds(Time wall) {
-  return fmt::format("{}", std::chrono::floor<std::chrono::seconds>(wall).time_since_epoch().count());
 }
 
 // Id, time stamp and signature of what goes out, where the contract asks for them.
