@@ -44,9 +44,9 @@ def main():
                                                   "-j", str(jobs), "--output-junit", unit_file, "--progress"])
     results.append(counts(unit_file))
     # Processes wait more than they compute: one worker more than cores.
-    e2e = run("tools, end to end, twins and crash tests",
+    e2e = run("tools, end to end, SDK, twins and crash tests",
               [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(jobs + 1), f"--junit-xml={e2e_file}",
-               "tools", "test/e2e", "test/twins", "test/crash"],
+               "tools", "test/e2e", "test/sdk", "test/twins", "test/crash"],
               {"HOOKONCE_BINARY": os.path.join(BUILD, "hookonce")})
     results.append(counts(e2e_file))
     passed, failed, skipped = (sum(column) for column in zip(*results))
