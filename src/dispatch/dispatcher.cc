@@ -59,7 +59,7 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     if (!destination.rate) continue;
     TokenBucket& bucket = destinations_[name].bucket;
     const auto used = std::count_if(tick.leases.begin(), tick.leases.end(),
-                                    [&](const Lease& lease) { return lease.destination == name; });
+                                    [&name = name](const Lease& lease) { return lease.destination == name; });
     bucket.tokens = std::max(0.0, bucket.tokens - static_cast<double>(used));
     if (room.leases == 0) room.next_token = next_token_at(bucket, *destination.rate, now);
   }
