@@ -489,6 +489,8 @@ class CurlClient final : public HttpClient {
         look_again = true;
       } else if (transfer.answer.complete_head()) {
         answered(transfer, false);
+      } else if (waits_for_connection(transfer)) {
+        end(transfer, cancelled(timeout_text(transfer)));  // the limit is ours: the peer has failed nothing
       } else {
         fail(transfer, timeout_text(transfer));
       }
@@ -496,13 +498,15 @@ class CurlClient final : public HttpClient {
     return look_again;
   }
 
-  std::string timeout_text(const Transfer& transfer) const {
+  static bool waits_for_connection(const Transfer& transfer) {
+    return !transfer.active && (transfer.target.literal || !transfer.found.empty());
+  }
+
+  static std::string timeout_text(const Transfer& transfer) {
     const std::string endpoint = endpoint_text(transfer.target.host, transfer.target.port);
     const std::string limit = format_duration(transfer.request.timeout);
-    if (!transfer.active && transfer.found.empty() && !transfer.target.literal) {
-      return fmt::format("resolve {}: no answer within {}", transfer.target.host, limit);
-    }
-    if (!transfer.active) return fmt::format("{}: no free connection within {}", endpoint, limit);
+    if (waits_for_connection(transfer)) return fmt::format("{}: no free connection within {}", endpoint, limit);
+    if (!transfer.active) return fmt::format("resolve {}: no answer within {}", transfer.target.host, limit);
     if (transfer.goes == 0) return fmt::format("connect {}: no connection within {}", endpoint, limit);
     return fmt::format("{}: no answer within {}", endpoint, limit);
   }
@@ -558,10 +562,10 @@ class CurlClient final : public HttpClient {
     while (!transfers_.empty()) end(*transfers_.begin()->second, cancelled());
   }
 
-  static ClientResponse cancelled() {
+  static ClientResponse cancelled(std::string reason = "cancelled: the client stops") {
     ClientResponse response;
     response.result = ClientResponse::Result::kCancelled;
-    response.error = "cancelled: the client stops";
+    response.error = std::move(reason);
     return response;
   }
 

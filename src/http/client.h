@@ -27,8 +27,8 @@ struct ClientRequest {
 
 struct ClientResponse {
   // kAnswered: status, headers and body are valid. kNotSent: no byte of the request left (resolution, connection,
-  // refused address). kNoAnswer: it may have arrived, and no complete head came back in time. kCancelled: stop() ended
-  // it.
+  // refused address). kNoAnswer: it may have arrived, and no complete head came back in time. kCancelled: ended on
+  // this side: by stop(), or because no connection of connections_max came free in time.
   enum class Result { kAnswered, kNotSent, kNoAnswer, kCancelled };
   Result result = Result::kNotSent;
   int status = 0;

@@ -464,6 +464,18 @@ TEST_F(HttpClientTest, WhatIsOverTheConnectionLimitWaitsAndIsSentOnce) {
   EXPECT_LE(server.connections(), 2);
 }
 
+TEST_F(HttpClientTest, WhatNeverGetsAConnectionIsCancelledAndNoFailureOfThePeer) {
+  client_ = start_client({.connections_max = 1});
+  RawServer hung([](RawServer::Connection& c) { c.await_close(); });
+  RawServer server(answer_ok);
+  ClientCall holder(*client_, {.url = hung.url(), .body = body_of("x"), .timeout = std::chrono::hours(1)});
+  const ClientResponse response =
+      exchange({.url = server.url(), .body = body_of("y"), .timeout = std::chrono::milliseconds(50)});
+  EXPECT_EQ(response.result, Result::kCancelled);
+  EXPECT_THAT(response.error, HasSubstr("no free connection within 50ms"));
+  EXPECT_EQ(server.connections(), 0);
+}
+
 TEST(Fetch, BlocksForOneExchange) {
   RawServer server(answer_ok);
   EXPECT_EQ(fetch({.method = "GET", .url = server.url()}).status, 200);
