@@ -5,8 +5,9 @@
 namespace hookonce {
 
 namespace {
-constexpr std::string_view kSecretWords[] = {"authorization", "cookie",   "token",  "secret",     "api-key",
-                                             "apikey",        "password", "passwd", "credential", "auth-key"};
+constexpr std::string_view kSecretWords[] = {
+    "authorization", "cookie",   "token",  "secret",     "api-key",          "apikey",        "password", "passwd",
+    "credential",    "auth-key", "x-auth", "access-key", "subscription-key", "functions-key", "jwt"};
 }  // namespace
 
 bool bears_secret(std::string_view header_name) {

@@ -8,7 +8,8 @@ namespace {
 TEST(Masking, KnowsHeadersThatBearSecrets) {
   for (const char* name : {"Authorization", "PROXY-AUTHORIZATION", "Cookie", "set-cookie", "X-Gitlab-Token",
                            "X-Telegram-Bot-Api-Secret-Token", "X-Api-Key", "x-api_key", "ApiKey", "X-Password",
-                           "X-Client-Secret", "X-Auth-Token"}) {
+                           "X-Client-Secret", "X-Auth-Token", "X-Auth", "X-Access-Key", "Ocp-Apim-Subscription-Key",
+                           "X-Functions-Key", "X-Goog-Iap-Jwt-Assertion"}) {
     EXPECT_TRUE(bears_secret(name)) << name;
   }
 }
