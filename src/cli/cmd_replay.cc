@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "base/bytes.h"
@@ -60,7 +61,9 @@ std::vector<std::string> resolve(const AdminClient& client, const std::vector<st
       std::fputs(events_text(*found, false).c_str(), stderr);
       good = false;
     } else {
-      events.push_back(json_string(found->front(), "id").value_or(""));
+      std::string event = json_string(found->front(), "id").value_or("");
+      // Named twice, perhaps once by each of its ids, it is still meant once.
+      if (std::find(events.begin(), events.end(), event) == events.end()) events.push_back(std::move(event));
     }
   }
   if (!good) {
@@ -157,9 +160,12 @@ Run add_replay(CLI::App& root) {
   CLI::App* command = root.add_subcommand("replay", "Send events again");
   const auto options = std::make_shared<Replay>();
   command->add_option("ID", options->ids, "Events by the gateway's id or the provider's; these are sent without asking")
+      ->check(refuse_empty)
       ->type_name("");
   command->add_flag("--dead", options->dead, "Dead deliveries, all or those of the filtered events");
-  command->add_option("--destination", options->destination, "Only to this destination")->type_name("D");
+  command->add_option("--destination", options->destination, "Only to this destination")
+      ->check(refuse_empty)
+      ->type_name("D");
   command->add_flag("--new-key", options->new_key,
                     "Under a new Idempotency-Key, so that a destination that dedups acts on it again");
   command->add_flag("--yes", options->yes, "Do not ask; needed with filters where there is no terminal");

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "cli/admin_client.h"
 #include "cli/commands.h"
+#include "cli/event_filter.h"
 #include "cli/event_text.h"
 #include "cli/terminal.h"
 
@@ -56,7 +57,10 @@ int show(const Show& options) {
 Run add_show(CLI::App& root) {
   CLI::App* command = root.add_subcommand("show", "Show one event: headers, body, deliveries, attempts");
   const auto options = std::make_shared<Show>();
-  command->add_option("ID", options->id, "The gateway's id of the event, or the provider's")->required()->type_name("");
+  command->add_option("ID", options->id, "The gateway's id of the event, or the provider's")
+      ->required()
+      ->check(refuse_empty)
+      ->type_name("");
   command->add_flag("--reveal", options->reveal, "Show the values of headers that bear secrets");
   command->add_flag("--pretty", options->pretty, "Show a JSON body in lines with indents");
   add_admin_options(*command, options->admin);

@@ -15,6 +15,10 @@ bool EventFilterOptions::empty() const {
          search.empty();
 }
 
+std::string refuse_empty(const std::string& value) {
+  return value.empty() ? "is empty; give a value, or leave it out" : "";
+}
+
 void add_event_filter(CLI::App& command, EventFilterOptions& options) {
   command.add_option("--source", options.source, "Only events of this source")->type_name("S")->group("Filters");
   command.add_option("--type", options.type, "Only events of exactly this type")->type_name("T")->group("Filters");
@@ -29,6 +33,9 @@ void add_event_filter(CLI::App& command, EventFilterOptions& options) {
   command.add_option("--search", options.search, "This text in id, key, type or body")
       ->type_name("Q")
       ->group("Filters");
+  for (CLI::Option* option : command.get_options([](const CLI::Option* o) { return o->get_group() == "Filters"; })) {
+    option->check(refuse_empty);
+  }
 }
 
 Result<Time> parse_moment(std::string_view option, std::string_view text, Time now) {

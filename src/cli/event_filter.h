@@ -26,6 +26,10 @@ struct EventFilterOptions {
   bool empty() const;
 };
 
+// For an option's check(): an empty value is refused with what CLI11 shows. A shell variable that is not set must not
+// make a command mean every event.
+std::string refuse_empty(const std::string& value);
+
 void add_event_filter(CLI::App& command, EventFilterOptions& options);
 
 // The filter under the names of the admin API: ("source", "shop"), ("since", RFC 3339), ...

@@ -183,6 +183,22 @@ def test_events_show_and_replay(run, gateway, backend):
     backend.wait_for(3)
 
 
+@pytest.mark.parametrize("arguments", [["replay", ""], ["show", ""], ["events", "--source", ""], ["replay", "evt_only", "--destination", ""],
+                                       ["replay", "--key", "", "--since", "1h", "--yes"]])
+def test_an_empty_value_never_means_every_event(run, gateway, arguments):
+    assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_only")).status == 200
+    result = run(*arguments, gateway=gateway)
+    assert result.returncode == 2 and "is empty" in result.stderr, result
+
+
+def test_an_event_that_is_named_twice_is_replayed_once(run, gateway, backend):
+    event_id = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_named")).json()["id"]
+    gateway.wait_for_state(event_id, "delivered")
+    result = run("replay", "evt_named", event_id, "evt_named", "--json", gateway=gateway)
+    assert result.returncode == 0 and len(json.loads(result.stdout)["deliveries"]) == 1, result
+    backend.wait_for(2)
+
+
 def test_show_by_an_id_that_several_events_have_lists_them(run, start, backend):
     tables = config(backend.url, "github")
     tables["sources"]["second"] = {**tables["sources"]["github"]}
