@@ -113,6 +113,7 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
     const Status status = expect_no_query(request.query);
     if (!status.ok()) return error_response(400, "invalid_parameter", status.message());
   }
+  if (call == Call::kMetrics && options.measure) options.measure();
   const CallContext context{store,
                             clock.now(),
                             config_now,

@@ -22,6 +22,7 @@ class AdminApi final : public HttpHandler {
     std::function<bool()> draining;            // /readyz is 503 meanwhile
     std::function<void()> deliveries_pending;  // after a replay: the dispatcher is nudged
     std::vector<std::string> weaknesses;       // what a weaker durability setting breaks, named in /readyz
+    std::function<void()> measure;             // before /metrics is answered, on this API's thread; may be empty
   };
 
   // REQUIRES: store and clock outlive this.

@@ -109,6 +109,7 @@ Status RunningGateway::build() {
   AdminApi::Options admin_options;
   admin_options.draining = [this] { return draining_.load(); };
   admin_options.deliveries_pending = [this] { pool_->nudge(); };
+  admin_options.measure = [this] { upkeep_->measure(clock_.now()); };
   admin_options.weaknesses = weaknesses_of(config_->store);
   for (const std::string& weakness : admin_options.weaknesses) log_warn("store.weak", {{"why", weakness}});
   admin_ = std::make_unique<AdminApi>(*store_, clock_, std::move(admin_options));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPruneRows = 500;                                   // one part: a commit behind it waits a few ms
 constexpr Duration kPruneBudget = std::chrono::milliseconds(50);  // of one call, so 5 % of the committer's time
-constexpr Duration kMeasureEvery = std::chrono::seconds(10);      // counting the inbox is not free
+constexpr Duration kMeasureEvery = std::chrono::seconds(10);      // however many read /metrics
 constexpr Duration kComplainEvery = std::chrono::minutes(10);     // loud, yet not the only thing in the log
 
 std::int64_t seconds_between(Time from, Time to) {
@@ -43,10 +43,6 @@ std::shared_ptr<const Config> Upkeep::config() const {
 
 void Upkeep::run(Time now) {
   if (may_prune(now) && store_.health().ok()) prune(now);
-  if (!measured_at_ || now - *measured_at_ >= kMeasureEvery) {
-    measured_at_ = now;
-    measure(now);
-  }
 }
 
 bool Upkeep::may_prune(Time now) {
@@ -95,6 +91,8 @@ void Upkeep::prune(Time now) {
 }
 
 void Upkeep::measure(Time now) {
+  if (measured_at_ && now - *measured_at_ < kMeasureEvery) return;
+  measured_at_ = now;
   const Result<StoreStats> stats = store_.stats(now);
   if (!stats.ok()) return;  // The gauges keep their last values; /readyz says that the store is away.
   deliveries_gauge("pending").set(stats->pending);

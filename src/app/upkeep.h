@@ -1,7 +1,8 @@
 // What the gateway does beside its work: removes what retention allows, and measures the inbox for /metrics.
 //
-// Runs as Committer::Options::upkeep between two batches, so each call is short: pruning goes in parts of a few hundred
-// rows until a time budget is used up, and the next call goes on.
+// run() is Committer::Options::upkeep, between two batches, so each call is short: pruning goes in parts of a few
+// hundred rows until a time budget is used up, and the next call goes on. measure() counts the inbox, which takes a
+// second where a million deliveries wait: it is for whoever reads /metrics to wait for, never for a commit.
 //
 // Pruning trusts the clock: a jump of months would make everything look old. While wall and steady time have parted by
 // more than an hour, nothing is pruned, and the log and `hookonce_prune_stopped` say so.
@@ -29,11 +30,11 @@ class Upkeep {
 
   void configure(std::shared_ptr<const Config> config);  // any thread
   void run(Time now);                                    // always the same thread, about once a second
+  void measure(Time now);                                // always the same thread, perhaps another than run()'s
 
  private:
   bool may_prune(Time now);
   void prune(Time now);
-  void measure(Time now);
   void measure_destinations(const StoreStats& stats);
   std::shared_ptr<const Config> config() const;
 
@@ -43,10 +44,12 @@ class Upkeep {
   mutable Mutex mutex_;
   std::shared_ptr<const Config> config_ GUARDED_BY(mutex_);
 
-  // Only run() touches what follows.
-  std::optional<Time> measured_at_;
+  // Only run() touches these.
   std::optional<Time> complained_at_;  // valid while pruning is stopped: when the log last said so
   bool prune_failing_ = false;
+
+  // Only measure() touches these.
+  std::optional<Time> measured_at_;
   std::map<std::string, Gauge*, std::less<>> waiting_by_destination_;
 };
 

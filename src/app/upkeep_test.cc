@@ -94,7 +94,7 @@ TEST_F(UpkeepTest, MeasuresDestinationsAndForgetsThoseThatAreEmpty) {
   waiting[0].source = "shop";
   waiting[0].destinations = {"upkeep-test"};
   ASSERT_OK(store_->commit(waiting, {}, clock_.now()));
-  upkeep_->run(clock_.now());
+  upkeep_->measure(clock_.now());
   EXPECT_EQ(gauge("hookonce_destination_waiting", {{"destination", "upkeep-test"}}), 1);
   EXPECT_EQ(gauge("hookonce_deliveries", {{"state", "pending"}}), 1);
 
@@ -111,9 +111,18 @@ TEST_F(UpkeepTest, MeasuresDestinationsAndForgetsThoseThatAreEmpty) {
   settlement.result.outcome = Outcome::kSuccess;
   ASSERT_OK(store_->commit({}, std::vector<Settlement>{settlement}, clock_.now()));
   clock_.advance(std::chrono::minutes(1));
-  upkeep_->run(clock_.now());
+  upkeep_->measure(clock_.now());
   EXPECT_EQ(gauge("hookonce_destination_waiting", {{"destination", "upkeep-test"}}), 0);
   EXPECT_EQ(gauge("hookonce_deliveries", {{"state", "pending"}}), 0);
+}
+
+TEST_F(UpkeepTest, CountsNothingWhereACommitWouldWaitBehindIt) {
+  metrics().gauge("hookonce_events", "").set(0);
+  accept(3);
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(gauge("hookonce_events"), 0);
+  upkeep_->measure(clock_.now());
+  EXPECT_EQ(gauge("hookonce_events"), 3);
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ def test_metrics_count_what_happened(gateway):
     assert gateway.metric("hookonce_accepted_total") == 1
     assert gateway.metric("hookonce_duplicates_total") == 2
     assert gateway.metric("hookonce_rejected_total") == 1
+    assert gateway.metric("hookonce_events") == 1  # counted by the first reader of /metrics
 
 
 def test_the_api_describes_itself(gateway):
