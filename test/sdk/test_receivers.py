@@ -15,6 +15,7 @@ SDK = ROOT / "test" / "sdk"
 STRIPE = {"STRIPE_WEBHOOK_SECRET": SECRETS["stripe"]}
 SLACK = {"SLACK_SIGNING_SECRET": SECRETS["slack"]}
 COPIES = 16
+START_SECONDS = 180  # a bound for a broken program, never a pace
 # A slow machine must not turn a slow answer into a second attempt: nothing else is judged here.
 PATIENT = {"timeout": "5m"}
 
@@ -30,13 +31,13 @@ class Receiver:
         self.effects_url = f"http://{application.address}/effects"
 
     def effects(self):
-        with urllib.request.urlopen(self.effects_url, timeout=60) as answer:
+        with urllib.request.urlopen(self.effects_url, timeout=START_SECONDS) as answer:
             return json.load(answer)
 
 
 @pytest.fixture
 def receiver(serve, tmp_path):
-    """receiver(name) starts the backend of that name."""
+    """receiver(name) starts the backend of that name, and returns it when it answers: the hammer gives nobody time to start."""
     def naive_django():
         return Receiver(serve("gunicorn", "naive:application", SDK / "naive_django", **STRIPE), "stripe", "/webhook/")
 
@@ -55,7 +56,13 @@ def receiver(serve, tmp_path):
 
     makers = {"naive_django": naive_django, "naive_fastapi": naive_fastapi, "example_django": example_django,
               "example_fastapi": example_fastapi}
-    return lambda name: makers[name]()
+
+    def begin(name):
+        backend = makers[name]()
+        assert backend.effects() == {}
+        return backend
+
+    return begin
 
 
 def hammer(binary, receiver, url):
@@ -96,7 +103,7 @@ def deliver_at_once(backend, messages):
     statuses = [None] * len(messages)
 
     def send(index):
-        statuses[index] = post(backend.application.address, backend.path, messages[index], timeout=60).status
+        statuses[index] = post(backend.application.address, backend.path, messages[index], timeout=START_SECONDS).status
 
     threads = [threading.Thread(target=send, args=(index,)) for index in range(len(messages))]
     for thread in threads:

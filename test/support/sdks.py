@@ -19,7 +19,7 @@ PREPARED = ROOT / "build" / "tools" / "sdk"
 SDK = ROOT / "test" / "sdk"
 PYTHON = PREPARED / "bin" / "python"
 COMMANDS = {"node": [PREPARED / "bin" / "node", SDK / "node_sdks.mjs"], "python": [PYTHON, SDK / "python_sdks.py"]}
-ANSWER_SECONDS = 60   # bounds for a broken program, never a pace
+ANSWER_SECONDS = 180  # bounds for a broken program, never a pace; the first answer waits for the SDKs to load
 STOP_SECONDS = 60
 
 
