@@ -317,6 +317,9 @@ void Committer::State::commit_range(std::span<NewEvent> events, std::span<Accept
     const bool healthy = store.health().ok();
     if (was_healthy) log_warn("store.unavailable", {{"reason", facts.status().message()}, {"items", size}});
     if (was_healthy && !healthy) expect_recovery();
+    // If it took effect after all, nothing but this nudge says that deliveries are pending: the provider's retry is a
+    // duplicate then.
+    nudge = nudge || facts.code() == Code::kUnknown;
     for (std::size_t i = 0; i < accept_items.size(); ++i) {
       accept_items[i].event = std::move(events[i]);
       if (answer_unrecorded(accept_items[i])) continue;

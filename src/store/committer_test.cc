@@ -348,6 +348,18 @@ TEST_F(CommitterTest, TheDispatcherHearsOfNewDeliveriesOnly) {
   EXPECT_EQ(nudges, 1);
 }
 
+TEST_F(CommitterTest, TheDispatcherHearsOfATransactionThatMayHaveTakenEffect) {
+  std::atomic<int> nudges{0};
+  Committer::Options options;
+  options.deliveries_pending = [&] { ++nudges; };
+  store.script_commit(unknown_outcome("commit failed"));
+  const auto committer = make(options);
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(0));
+  ASSERT_EQ(answers.await(0), Code::kUnknown);
+  committer->stop();
+  EXPECT_EQ(nudges, 1);
+}
+
 TEST_F(CommitterTest, WhatABodyTakesOfTheBudgetIsFreeBeforeTheAnswer) {
   Budget budget(1000);
   NewEvent event = NewEventBuilder().build();
