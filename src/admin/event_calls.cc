@@ -123,8 +123,9 @@ HttpResponse replay_event(const CallContext& context, const EventCall& call) {
   }
   const Result<Replayed> replayed = context.store.replay(request, context.now);
   if (replayed.code() == Code::kNotFound) return no_such_event();
+  // One of unknown outcome may have made deliveries pending, and nobody else would say so.
+  if (replayed.ok() || replayed.code() == Code::kUnknown) nudge(context);
   if (!replayed.ok()) return store_error_answer(replayed.status());
-  nudge(context);
   log_info("replayed", {{"event", id->text()},
                         {"destination", wanted.destination.value_or("*")},
                         {"deliveries", replayed->deliveries.size()},
@@ -153,8 +154,8 @@ HttpResponse replay_events(const CallContext& context, std::string_view body) {
   request.new_key = wanted->new_key;
   request.dry_run = wanted->dry_run;
   const ReplayTotals totals = replay_all(context.store, std::move(request), context.now);
+  if (!wanted->dry_run && (totals.matched > 0 || totals.failed.code() == Code::kUnknown)) nudge(context);
   if (!wanted->dry_run && totals.matched > 0) {
-    nudge(context);
     log_info("replayed", {{"destination", wanted->destination.value_or("*")},
                           {"deliveries", totals.matched},
                           {"new_key", wanted->new_key}});

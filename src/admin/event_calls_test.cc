@@ -266,6 +266,17 @@ TEST_F(AdminEvents, ABodyThatIsWrongIs400Or422) {
   EXPECT_EQ(post("/api/v1/replays", R"({"state":"lost"})").status, 422);
 }
 
+TEST_F(AdminEvents, AReplayThatMayHaveTakenEffectNudges) {
+  const EventId id = put(NewEventBuilder().build());
+  store_.lose_replay_answers();
+  EXPECT_EQ(post("/api/v1/events/" + id.text() + "/replay").status, 503);
+  EXPECT_EQ(nudges_, 1);
+  EXPECT_EQ(post("/api/v1/replays", R"({"source":"shop"})").status, 503);
+  EXPECT_EQ(nudges_, 2);
+  EXPECT_EQ(post("/api/v1/replays", R"({"source":"shop","dry_run":true})").status, 503);
+  EXPECT_EQ(nudges_, 2) << "a dry run changes nothing";
+}
+
 TEST_F(AdminEvents, ReplaysTakeAllPartsOfWhatMatches) {
   const int many = 2 * kListMax + 3;
   for (int i = 0; i < many; ++i) put(NewEventBuilder().key("evt_" + std::to_string(i)).build());

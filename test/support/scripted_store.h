@@ -59,7 +59,9 @@ class ScriptedStore final : public Store {
   }
   Result<Replayed> replay(const ReplayRequest& request, Time now) override {
     HK_TRY(health());
-    return inner_->replay(request, now);
+    auto replayed = inner_->replay(request, now);
+    MutexLock lock(mutex_);
+    return replay_unknown_ ? Result<Replayed>(unknown_outcome("commit failed")) : std::move(replayed);
   }
   Result<std::int64_t> prune(const PruneRequest& request) override { return inner_->prune(request); }
   Status health() override {
@@ -71,6 +73,11 @@ class ScriptedStore final : public Store {
   void script_commit(Status status) {
     MutexLock lock(mutex_);
     scripted_.push_back(std::move(status));
+  }
+  // From now on replays take effect and nobody is told so.
+  void lose_replay_answers() {
+    MutexLock lock(mutex_);
+    replay_unknown_ = true;
   }
   void fall_ill(std::string why) {
     MutexLock lock(mutex_);
@@ -102,6 +109,7 @@ class ScriptedStore final : public Store {
   std::deque<Status> scripted_ GUARDED_BY(mutex_);
   Status ill_ GUARDED_BY(mutex_);
   bool closed_ GUARDED_BY(mutex_) = false;
+  bool replay_unknown_ GUARDED_BY(mutex_) = false;
   int waiting_ GUARDED_BY(mutex_) = 0;
 };
 
