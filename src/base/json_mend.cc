@@ -9,6 +9,7 @@ namespace hookonce {
 namespace {
 
 constexpr std::size_t kEscapeSize = 6;  // \uXXXX
+constexpr std::string_view kEighths = "01234567";
 
 // The parser adds the exponent to the number of digits in 32 bits; nine digits and any body stay below that.
 constexpr std::size_t kExponentDigitsMax = 9;
@@ -76,7 +77,9 @@ class Mender {
       at_ += 2 * kEscapeSize;
       return;
     }
-    text_.replace(at_ + 2, 4, "FFFD");
+    // D800 to DFFF become E000 to E7FF, each its own: two ids that differ only here must not become one.
+    text_[at_ + 2] = 'E';
+    text_[at_ + 3] = kEighths[static_cast<std::size_t>(from_hex(std::string("0") + text_[at_ + 3])->front()) - 8];
     changed_ = true;
     at_ += kEscapeSize;
   }
@@ -103,6 +106,17 @@ class Mender {
 
 std::optional<std::string> mend_json(std::string_view document) {
   return Mender(document).mend();
+}
+
+std::string unmend_text(std::string text) {
+  // In UTF-8, E000 to E7FF are EE 80 80 to EE 9F BF, and D800 to DFFF would be ED A0 80 to ED BF BF.
+  for (std::size_t at = text.find('\xEE'); at != std::string::npos; at = text.find('\xEE', at + 1)) {
+    const auto second = static_cast<unsigned char>(text[at + 1]);
+    if (second > 0x9F) continue;
+    text[at] = '\xED';
+    text[at + 1] = static_cast<char>(second + 0x20);
+  }
+  return text;
 }
 
 }  // namespace hookonce

@@ -36,7 +36,12 @@ class Picker {
   // `parsed` is what the parser reads, `original` what arrived: of one length, and they differ at most in mended
   // places.
   Picker(const std::vector<Path>& paths, std::string_view parsed, std::string_view original)
-      : paths_(paths), parsed_(parsed), original_(original), matched_(paths.size(), 0), values_(paths.size()) {}
+      : paths_(paths),
+        parsed_(parsed),
+        original_(original),
+        mended_(parsed.data() != original.data()),
+        matched_(paths.size(), 0),
+        values_(paths.size()) {}
 
   JsonValues take_values() { return std::move(values_); }
 
@@ -68,6 +73,7 @@ class Picker {
   bool on_string(boost::json::string_view part, std::size_t size, error_code& error) {
     on_string_part(part, size, error);
     string_begun_ = false;
+    if (mended_) text_ = unmend_text(std::move(text_));
     keep(JsonScalar::Kind::kString, text_);
     text_.clear();
     return true;
@@ -166,6 +172,7 @@ class Picker {
   const std::vector<Path>& paths_;
   const std::string_view parsed_;
   const std::string_view original_;
+  const bool mended_;
   std::vector<std::size_t> matched_;  // per path: components that lead to where the parser stands
   std::size_t deepest_ = 0;           // the largest of matched_
   std::vector<Container> open_;       // outermost first

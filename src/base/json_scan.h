@@ -4,9 +4,10 @@
 //   Result<JsonValues> values = scanner.scan(body);   // kInvalid where body is not valid JSON as a whole
 //   if (const auto& id = (*values)[0]) use(id->text);
 //
-// Valid is RFC 8259 in UTF-8: an escaped lone surrogate and a number of any length are valid (a lone surrogate reads as
-// U+FFFD); invalid UTF-8, a byte order mark and more than kJsonDepthMax levels are not. Of a repeated name the last
-// counts. A scanner is immutable; scan() may run on several threads at once.
+// Valid is RFC 8259 in UTF-8: an escaped lone surrogate and a number of any length are valid; invalid UTF-8, a byte
+// order mark and more than kJsonDepthMax levels are not. A lone surrogate reads as the three bytes that it would be in
+// UTF-8: not valid text, and distinct from every other. Of a repeated name the last counts. A scanner is immutable;
+// scan() may run on several threads at once.
 #pragma once
 
 #include <cstddef>

@@ -227,3 +227,10 @@ def test_types_select_the_destination(start, backend):
     gateway.wait_for_state(paid.json()["id"], "delivered")
     assert gateway.event(other.json()["id"])["deliveries"] == []
     assert [r.provider_id for r in backend.requests] == ["evt_paid"]
+
+
+def test_ids_that_differ_in_a_lone_surrogate_are_two_events(gateway):
+    answers = [post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "", body=b'{"id":"evt_%s","type":"a"}' % escape)).json()
+               for escape in (rb"\ud800", rb"\ud801", rb"\ufffd", rb"\ud800")]
+    assert [answer["status"] for answer in answers] == ["accepted", "accepted", "accepted", "duplicate"]
+    assert answers[3]["id"] == answers[0]["id"]
