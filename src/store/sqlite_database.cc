@@ -196,6 +196,11 @@ Status Database::checkpoint_whole() {
   return code == SQLITE_OK ? Status() : sqlite_status(handle_.get(), code, "checkpoint");
 }
 
+Status Database::checkpoint_part() {
+  const int code = sqlite3_wal_checkpoint_v2(handle_.get(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  return code == SQLITE_OK || code == SQLITE_BUSY ? Status() : sqlite_status(handle_.get(), code, "checkpoint");
+}
+
 void Database::set_busy_wait(Duration wait) {
   busy_wait_ = wait;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();

@@ -105,6 +105,8 @@ class Database {
   Result<std::int64_t> integer(std::string_view sql);  // the one value of a one-row query
   // Copies the whole log into the file, syncs it, and empties the log. kUnavailable where a reader stays in the way.
   Status checkpoint_whole();
+  // Syncs the log and copies what no reader needs; waits for nobody.
+  Status checkpoint_part();
 
   void set_busy_wait(Duration wait);
   Duration busy_wait() const { return busy_wait_; }

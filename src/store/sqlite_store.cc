@@ -179,6 +179,16 @@ class SqliteStore final : public Store {
   Status health_ GUARDED_BY(health_mutex_) = unavailable("the store is not open");
 };
 
+// Frames that a crash or a failed commit left in the log are written and synced anew before anybody relies on them.
+Status empty_log(Database& database, SqliteStore::Opening opening) {
+  const Status whole = database.checkpoint_whole();
+  if (whole.ok() || opening == SqliteStore::Opening::kRecovery || !database.busy()) return whole;
+  // Somebody reads an older state (a backup, a shell) and would keep the gateway from starting. The part of the log
+  // that can be copied is synced all the same, and the log goes on behind it.
+  log_warn("store.log_kept", {{"reason", whole.message()}});
+  return database.checkpoint_part();
+}
+
 Status SqliteStore::open(Time now, Opening opening) {
   auto writer = std::make_unique<Writer>();
   // In a recovery a file that is gone is never replaced by an empty one: every key in it would be free again.
@@ -187,8 +197,7 @@ Status SqliteStore::open(Time now, Opening opening) {
   Database& database = *writer->database;
   if (database.read_only()) return precondition(path_ + ": read-only; mend its permissions or its mount");
   HK_TRY(prepare_schema(database, path_));
-  // Frames that a crash or a failed commit left in the log are written and synced anew before anybody relies on them.
-  HK_TRY(database.checkpoint_whole());
+  HK_TRY(empty_log(database, opening));
   HK_TRY(database.execute(fmt::format("PRAGMA journal_size_limit = {}", kLogBytesMax).c_str()));
   HK_TRY(writer->prepare());
   // At start the owner lock proves that whoever held a lease is dead; in a recovery this process may still be sending.

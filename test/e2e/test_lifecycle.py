@@ -356,3 +356,19 @@ def test_a_duplicate_is_answered_200_though_its_record_cannot_be_written(start, 
     assert (again.status, again.json()) == (200, {"status": "duplicate", "id": first.json()["id"]})
     foreign.execute("ROLLBACK")
     foreign.close()
+
+
+def test_a_foreign_reader_does_not_keep_the_gateway_from_starting(start, backend, tmp_path):
+    gateway = start(config(backend.url, "stripe"))
+    first = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_before"))
+    reader = sqlite3.connect(tmp_path / "inbox.db", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM events").fetchone()
+    post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_behind_the_snapshot"))
+    gateway.kill()
+    gateway.start()
+    assert "store.log_kept" in gateway.log()
+    for name in ("evt_before", "evt_behind_the_snapshot"):
+        assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, name)).json()["status"] == "duplicate"
+    gateway.wait_for_state(first.json()["id"], "delivered")
+    reader.close()
