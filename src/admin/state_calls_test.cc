@@ -70,7 +70,8 @@ TEST_F(AdminState, TheIndexNamesEveryCall) {
   const HttpResponse answer = get("/");
   EXPECT_EQ(answer.status, 200);
   for (const Route& route : routes()) {
-    if (route.path != "/") EXPECT_NE(answer.body.find(route.path), std::string::npos) << route.path;
+    if (route.path == "/") continue;
+    EXPECT_NE(answer.body.find(route.path), std::string::npos) << route.path;
   }
 }
 

@@ -410,8 +410,8 @@ TEST_F(HttpClientTest, ARefusedConnectionIsNotSentAndSaysWhy) {
 // "found..." resolves to the loopback by this program's own getaddrinfo(): client_resolver_test.cc.
 TEST_F(HttpClientTest, PrivateAddressesAreRefusedAfterResolution) {
   RawServer server(answer_ok);
-  for (const char* host :
-       {"127.0.0.1", "found.inside.test", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0", "[::]", "0"}) {
+  for (const char* host : {"127.0.0.1", "found.inside.test", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]",
+                           "0.0.0.0", "[::]", "0"}) {
     ClientRequest request{.url = server.url("/", host), .allow_private = false};
     const ClientResponse response = exchange(request);
     EXPECT_EQ(response.result, Result::kNotSent) << host;
