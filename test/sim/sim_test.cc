@@ -3,6 +3,7 @@
 // Its fault model is in simulation.h. `./x sim` runs many more seeds.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "store/open.h"
@@ -10,6 +11,12 @@
 #include "test/support/temp_folder.h"
 
 namespace hookonce::sim {
+
+// For GoogleTest, which would print bytes.
+void PrintTo(const CanaryName& canary, std::ostream* out) {
+  *out << canary.name;
+}
+
 namespace {
 
 constexpr std::uint64_t kSeeds = 300;
