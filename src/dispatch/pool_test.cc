@@ -13,6 +13,7 @@
 #include "test/support/asserts.h"
 #include "test/support/destination_builder.h"
 #include "test/support/event_builder.h"
+#include "test/support/forwarding_store.h"
 #include "test/support/manual_clock.h"
 #include "test/support/scripted_sender.h"
 
@@ -51,15 +52,10 @@ class RecordingObserver final : public DeliveryPool::Observer {
 };
 
 // The memory store, and claims that fail on demand.
-class UnwillingStore final : public Store {
+class UnwillingStore final : public ForwardingStore {
  public:
-  Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
-                             Time now) override {
-    return inner_->commit(events, settlements, now);
-  }
-  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
-    return inner_->find_duplicate(event, now);
-  }
+  UnwillingStore() : ForwardingStore(make_memory_store()) {}
+
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
     {
       MutexLock lock(mutex_);
@@ -67,20 +63,8 @@ class UnwillingStore final : public Store {
       changed_.notify_all();
       if (refuses_) return unavailable("the disk is full");
     }
-    return inner_->claim(request, now);
+    return inner().claim(request, now);
   }
-  Result<std::optional<Time>> next_due(const std::vector<std::string>& names, Time now) override {
-    return inner_->next_due(names, now);
-  }
-  Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_->get(id); }
-  Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
-    return inner_->list(filter, limit, cursor);
-  }
-  Result<StoreStats> stats(Time now) override { return inner_->stats(now); }
-  Result<Replayed> replay(const ReplayRequest& request, Time now) override { return inner_->replay(request, now); }
-  Result<std::int64_t> prune(const PruneRequest& request) override { return inner_->prune(request); }
-  Status health() override { return inner_->health(); }
-  Status recover(Time now) override { return inner_->recover(now); }
 
   void refuse(bool refuses) {
     MutexLock lock(mutex_);
@@ -96,7 +80,6 @@ class UnwillingStore final : public Store {
   }
 
  private:
-  std::unique_ptr<Store> inner_ = make_memory_store();
   Mutex mutex_;
   CondVar changed_;
   bool refuses_ GUARDED_BY(mutex_) = false;

@@ -9,6 +9,7 @@
 #include "store/memory_store.h"
 #include "test/support/asserts.h"
 #include "test/support/event_builder.h"
+#include "test/support/forwarding_store.h"
 #include "test/support/manual_clock.h"
 
 namespace hookonce {
@@ -17,8 +18,10 @@ namespace {
 // Passes everything on to a memory store. Fault model: a commit waits at a gate while it is closed; the next commits
 // answer the scripted errors; a commit holding an event of type "poison" is kInternal; the store is ill after kUnknown
 // until recover() has been answered ok.
-class FaultStore final : public Store {
+class FaultStore final : public ForwardingStore {
  public:
+  FaultStore() : ForwardingStore(make_memory_store()) {}
+
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override {
     {
@@ -37,22 +40,8 @@ class FaultStore final : public Store {
     for (const NewEvent& event : events) {
       if (event.type == "poison") return internal("cannot be stored");
     }
-    return inner_->commit(events, settlements, now);
+    return inner().commit(events, settlements, now);
   }
-  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
-    return inner_->find_duplicate(event, now);
-  }
-  Result<Claimed> claim(const ClaimRequest& request, Time now) override { return inner_->claim(request, now); }
-  Result<std::optional<Time>> next_due(const std::vector<std::string>& names, Time now) override {
-    return inner_->next_due(names, now);
-  }
-  Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_->get(id); }
-  Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
-    return inner_->list(filter, limit, cursor);
-  }
-  Result<StoreStats> stats(Time now) override { return inner_->stats(now); }
-  Result<Replayed> replay(const ReplayRequest& request, Time now) override { return inner_->replay(request, now); }
-  Result<std::int64_t> prune(const PruneRequest& request) override { return inner_->prune(request); }
   Status health() override {
     MutexLock lock(mutex_);
     return ill_;
@@ -95,7 +84,6 @@ class FaultStore final : public Store {
   }
 
  private:
-  std::unique_ptr<Store> inner_ = make_memory_store();
   Mutex mutex_;
   CondVar changed_;
   bool closed_ GUARDED_BY(mutex_) = false;

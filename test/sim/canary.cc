@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "test/sim/forwarding_store.h"
+#include "test/support/forwarding_store.h"
 
 namespace hookonce::sim {
 
@@ -34,7 +34,7 @@ NewEvent clone(const NewEvent& event) {
 
 class BrokenStore : public ForwardingStore {
  public:
-  explicit BrokenStore(std::unique_ptr<Store> inner) : ForwardingStore(*inner), owned_(std::move(inner)) {}
+  explicit BrokenStore(std::unique_ptr<Store> inner) : ForwardingStore(std::move(inner)) {}
 
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override {
@@ -51,9 +51,6 @@ class BrokenStore : public ForwardingStore {
   virtual NewEvent changed(const NewEvent& event) { return clone(event); }
   virtual Settlement changed(const Settlement& settlement) { return settlement; }
   virtual void committed() {}
-
- private:
-  const std::unique_ptr<Store> owned_;
 };
 
 // What the last transaction wrote was not there yet when this one looked.

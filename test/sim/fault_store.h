@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "test/sim/forwarding_store.h"
+#include "test/support/forwarding_store.h"
 
 namespace hookonce::sim {
 

@@ -6,12 +6,13 @@
 
 #include "store/store.h"
 
-namespace hookonce::sim {
+namespace hookonce {
 
 class ForwardingStore : public Store {
  public:
   // REQUIRES: inner outlives this.
   explicit ForwardingStore(Store& inner) : inner_(inner) {}
+  explicit ForwardingStore(std::unique_ptr<Store> inner) : owned_(std::move(inner)), inner_(*owned_) {}
 
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override {
@@ -38,7 +39,8 @@ class ForwardingStore : public Store {
   Store& inner() { return inner_; }
 
  private:
+  std::unique_ptr<Store> owned_;  // null where the inner store is somebody else's
   Store& inner_;
 };
 
-}  // namespace hookonce::sim
+}  // namespace hookonce
