@@ -114,11 +114,7 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
     if (!status.ok()) return error_response(400, "invalid_parameter", status.message());
   }
   if (call == Call::kMetrics && options.measure) options.measure();
-  const CallContext context{store,
-                            clock.now(),
-                            config_now,
-                            options.draining && options.draining(),
-                            options.weaknesses,
+  const CallContext context{store, clock.now(), config_now, options.draining && options.draining(),
                             options.deliveries_pending};
   return answer_call(context, routed, request);
 }

@@ -6,8 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "base/http_handler.h"
 #include "base/metrics.h"
@@ -21,7 +19,6 @@ class AdminApi final : public HttpHandler {
   struct Options {
     std::function<bool()> draining;            // /readyz is 503 meanwhile
     std::function<void()> deliveries_pending;  // after a replay: the dispatcher is nudged
-    std::vector<std::string> weaknesses;       // what a weaker durability setting breaks, named in /readyz
     std::function<void()> measure;             // before /metrics is answered, on this API's thread; may be empty
   };
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/http_message.h"
@@ -17,7 +15,6 @@ struct CallContext {
   Time now{};
   const Config& config;
   bool draining = false;
-  const std::vector<std::string>& weaknesses;
   const std::function<void()>& deliveries_pending;  // may be empty
 };
 

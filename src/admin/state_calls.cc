@@ -121,7 +121,7 @@ HttpResponse readiness(const CallContext& context, bool told_why) {
   const Status health = context.store.health();
   if (!health.ok()) return not_ready("store_unavailable", health.message(), told_why);
   json::object answer{{"status", "ready"}};
-  if (told_why) answer["weaknesses"] = texts(context.weaknesses);
+  if (told_why) answer["weaknesses"] = texts(context.store.weaknesses());
   return json_answer(200, answer);
 }
 
@@ -165,7 +165,7 @@ HttpResponse show_stats(const CallContext& context) {
   }
   const Status health = context.store.health();
   json::object store{{"ready", health.ok()}, {"why", text_or_null(health.message())}, {"log_bytes", stats->log_bytes}};
-  store["weaknesses"] = texts(context.weaknesses);
+  store["weaknesses"] = texts(context.store.weaknesses());
   return json_answer(200, json::object{{"now", to_rfc3339(context.now)},
                                        {"draining", context.draining},
                                        {"events", stats->events},

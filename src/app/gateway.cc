@@ -39,12 +39,6 @@ std::size_t ingest_connections(std::size_t open_files) {
   return std::clamp(open_files / 2, kIngestConnectionsMin, kIngestConnectionsMax);
 }
 
-// Where what the store promises is weaker than G1, in words for the log and /readyz.
-std::vector<std::string> weaknesses_of(const StoreConfig& store) {
-  if (store.url.rfind("memory:", 0) != 0) return {};
-  return {"the memory store keeps nothing: acknowledged events are lost when the process ends"};
-}
-
 class RunningGateway final : public Gateway {
  public:
   RunningGateway(std::shared_ptr<const Config> config, const Options& options)
@@ -110,8 +104,7 @@ Status RunningGateway::build() {
   admin_options.draining = [this] { return draining_.load(); };
   admin_options.deliveries_pending = [this] { pool_->nudge(); };
   admin_options.measure = [this] { upkeep_->measure(clock_.now()); };
-  admin_options.weaknesses = weaknesses_of(config_->store);
-  for (const std::string& weakness : admin_options.weaknesses) log_warn("store.weak", {{"why", weakness}});
+  for (const std::string& weakness : store_->weaknesses()) log_warn("store.weak", {{"why", weakness}});
   admin_ = std::make_unique<AdminApi>(*store_, clock_, std::move(admin_options));
   admin_->configure(config_);
   return {};

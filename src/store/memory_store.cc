@@ -183,6 +183,9 @@ class MemoryStore final : public Store {
 
   Status health() override { return {}; }
   Status recover(Time) override { return {}; }
+  std::vector<std::string> weaknesses() override {
+    return {"the memory store keeps nothing: acknowledged events are lost when the process ends"};
+  }
 
  private:
   using KeyName = std::pair<std::string, KeyHash>;  // source and key

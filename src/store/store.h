@@ -156,6 +156,9 @@ class Store {
   // Tries to become healthy again. kUnavailable: later perhaps (no space, a lock held); kPrecondition: never without a
   // person.
   virtual Status recover(Time now) = 0;
+  // Where it promises less than G1, in words for the log and /readyz; empty where it does not. May change while the
+  // store serves. Cheap.
+  virtual std::vector<std::string> weaknesses() { return {}; }
 };
 
 }  // namespace hookonce

@@ -29,6 +29,7 @@ class AuditedStore final : public Store {
     if (facts.ok()) auditor_.committed(events, settlements, facts.value(), now);
     return facts;
   }
+  std::vector<std::string> weaknesses() override { return inner_->weaknesses(); }
   Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
     return inner_->find_duplicate(event, now);
   }

@@ -106,8 +106,7 @@ class AdminFixture : public testing::Test {
   TestLoop loop_;
   bool draining_ = false;
   int nudges_ = 0;
-  AdminApi api_{store_, clock_,
-                AdminApi::Options{[this] { return draining_; }, [this] { ++nudges_; }, {"it forgets everything"}}};
+  AdminApi api_{store_, clock_, AdminApi::Options{[this] { return draining_; }, [this] { ++nudges_; }}};
 };
 
 inline std::string code_of(const HttpResponse& response) {

@@ -34,6 +34,7 @@ class ForwardingStore : public Store {
   Result<std::int64_t> prune(const PruneRequest& request) override { return inner_.prune(request); }
   Status health() override { return inner_.health(); }
   Status recover(Time now) override { return inner_.recover(now); }
+  std::vector<std::string> weaknesses() override { return inner_.weaknesses(); }
 
  protected:
   Store& inner() { return inner_; }

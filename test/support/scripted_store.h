@@ -83,6 +83,7 @@ class ScriptedStore final : public Store {
     MutexLock lock(mutex_);
     ill_ = unavailable(std::move(why));
   }
+  std::vector<std::string> weaknesses() override { return {"it forgets everything"}; }
   void heal() {
     MutexLock lock(mutex_);
     ill_ = {};
