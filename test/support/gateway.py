@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import threading
@@ -79,19 +80,27 @@ class Gateway:
         (self.directory / "hookonce.toml").write_text(tables if isinstance(tables, str) else to_toml(tables))
 
     def start(self):
+        self.launch()
+        assert self.ready_within(START_SECONDS), f"no ready line in time; log:\n{self.log()}"
+
+    def launch(self):
+        """Starts the process and waits for nothing."""
         log = open(self.log_file, "ab")
         self.process = subprocess.Popen(self.wrapper + [self.binary, "serve", "--config", "hookonce.toml"], cwd=self.directory,
                                         env=self.environment, stdout=subprocess.PIPE, stderr=log)
         log.close()
-        timer = threading.Timer(START_SECONDS, self.process.kill)
-        timer.start()
+
+    def ready_within(self, seconds):
+        """Whether the launched process says in time that it is ready; then `ingest` and `admin` are known."""
+        if not select.select([self.process.stdout], [], [], seconds)[0]:
+            return False
         line = self.process.stdout.readline().decode()
-        timer.cancel()
         assert line.startswith("hookonce: ready "), f"no ready line but {line!r}; log:\n{self.log()}"
         fields = dict(part.split("=", 1) for part in line.split()[2:])
         self.ingest_all = fields["ingest"].split(",")
         self.ingest = self.ingest_all[0]
         self.admin = fields["admin"]
+        return True
 
     def log(self):
         return self.log_file.read_text(errors="replace")[-20000:]
