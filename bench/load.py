@@ -128,10 +128,10 @@ def await_listening(process, port, log):
 
 def generate(generator, server, seconds, **options):
     """The generator's report; `options` are further options of it, as events=2000 for --events 2000."""
-    command = [generator, "--port", str(server.port), "--path", server.path, "--secret", SECRET, "--seconds", str(seconds),
-               "--connections", str(CONNECTIONS), "--duplicate-every", str(DUPLICATE_EVERY)]
-    for name, value in options.items():
-        command += [f"--{name}", str(value)]
+    command = [generator]
+    for name, value in {"port": server.port, "path": server.path, "scheme": server.scheme, "secret": SECRET, "seconds": seconds,
+                        "connections": CONNECTIONS, "duplicate_every": DUPLICATE_EVERY, **options}.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise BenchError(f"the generator ended with {done.returncode} against {server.name}")

@@ -53,8 +53,8 @@ bool LoadConnection::connect() {
   return ::fcntl(descriptor_, F_SETFL, O_NONBLOCK) == 0;
 }
 
-bool LoadConnection::send(std::string_view request) {
-  sent_at_ = steady_now();
+bool LoadConnection::send(std::string_view request, Duration due) {
+  due_ = due;
   return ::send(descriptor_, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size());
 }
 
@@ -80,7 +80,7 @@ std::optional<LoadAnswer> LoadConnection::take_answer() {
   constexpr std::size_t kStatusAt = 9;  // behind "HTTP/1.1 "
   answer.status = static_cast<int>(parse_digits(head.substr(std::min(kStatusAt, head.size()), 3)).value_or(0));
   answer.word = header_value(head, "Hookonce-Status");
-  answer.took = steady_now() - sent_at_;
+  answer.took = steady_now() - due_;
   received_.clear();
   return answer;
 }

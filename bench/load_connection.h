@@ -14,7 +14,7 @@ namespace hookonce {
 struct LoadAnswer {
   int status = 0;
   std::string word;  // the value of Hookonce-Status, empty where there is none
-  Duration took{};   // from the first byte's write to the last byte's read
+  Duration took{};   // from when it was due to its answer's last byte
 };
 
 class LoadConnection {
@@ -29,8 +29,9 @@ class LoadConnection {
   int descriptor() const { return descriptor_; }
 
   // False where the connection broke. A request of 2 KB always fits the empty send buffer of an idle connection, so
-  // what can't be written at once counts as broken too. REQUIRES: connected, and no request is under way.
-  bool send(std::string_view request);
+  // what can't be written at once counts as broken too. The answer is measured from `due`, when the request should have
+  // left: a request that had to wait for a free connection has waited. REQUIRES: connected, no request is under way.
+  bool send(std::string_view request, Duration due);
   // Reads what has come. False where the connection broke; an answer once it is whole.
   bool receive(std::optional<LoadAnswer>& answer);
 
@@ -41,7 +42,7 @@ class LoadConnection {
   const LoadTarget& target_;
   int descriptor_ = -1;
   std::string received_;
-  Duration sent_at_{};
+  Duration due_{};
 };
 
 }  // namespace hookonce

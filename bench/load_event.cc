@@ -46,10 +46,10 @@ std::string sample_body(const std::string& id) {
 }  // namespace
 
 LoadEvent::LoadEvent(const LoadTarget& target)
-    : head_front_(
-          fmt::format("POST {} HTTP/1.1\r\nHost: {}:{}\r\nUser-Agent: hookonce-bench\r\n"
-                      "Content-Type: application/json; charset=utf-8\r\nContent-Length: {}\r\nStripe-Signature: t=",
-                      target.path, target.host, target.port, kBodySize)),
+    : head_front_(fmt::format("POST {} HTTP/1.1\r\nHost: {}:{}\r\nUser-Agent: hookonce-bench\r\n"
+                              "Content-Type: application/json; charset=utf-8\r\nContent-Length: {}\r\n",
+                              target.path, target.host, target.port, kBodySize)),
+      scheme_(target.scheme),
       key_(HmacKey::make(HmacKey::Algorithm::kSha256, target.secret)) {
   const std::string prefix = id_prefix();
   body_ = sample_body(prefix + std::string(kNumberWidth, '0'));
@@ -59,15 +59,18 @@ LoadEvent::LoadEvent(const LoadTarget& target)
 
 std::string_view LoadEvent::request(std::uint64_t number) {
   for (std::size_t i = kNumberWidth; i-- > 0; number /= 10) body_[id_at_ + i] = static_cast<char>('0' + number % 10);
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(system_clock().wall()).time_since_epoch().count();
-  timestamp_ = std::to_string(seconds);
   request_ = head_front_;
-  request_ += timestamp_;
-  request_ += ",v1=";
-  request_ += to_hex(key_.sign({timestamp_, ".", body_}));
+  request_ += signature_line();
   request_ += "\r\n\r\n";
   request_ += body_;
   return request_;
+}
+
+std::string LoadEvent::signature_line() const {
+  if (scheme_ == LoadScheme::kBodyDigest) return "X-Signature: sha256=" + to_hex(key_.sign({body_}));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(system_clock().wall()).time_since_epoch().count();
+  const std::string timestamp = std::to_string(seconds);
+  return "Stripe-Signature: t=" + timestamp + ",v1=" + to_hex(key_.sign({timestamp, ".", body_}));
 }
 
 }  // namespace hookonce

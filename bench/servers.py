@@ -94,3 +94,12 @@ def await_delivered(server, seconds_max):
             return False
         time.sleep(0.1)
     return True
+
+
+def metric(server, name):
+    """The value of the one line of /metrics that begins with `name`, or None where there is none."""
+    with urllib.request.urlopen(f"http://{server.admin}/metrics", timeout=30) as answer:
+        for line in answer.read().decode().split("\n"):
+            if line.startswith(name + " "):
+                return float(line.rsplit(" ", 1)[1])
+    return None

@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--without-sdks", action="store_true", help="leave out test/sdk, which counts as one skipped test")
     arguments = parser.parse_args()
     jobs = arguments.jobs
-    suites = ["tools", "test/e2e", "test/twins", "test/crash"] + ([] if arguments.without_sdks else ["test/sdk"])
+    suites = ["tools", "bench", "test/e2e", "test/twins", "test/crash"] + ([] if arguments.without_sdks else ["test/sdk"])
     results = []
     unit_file = os.path.join(BUILD, "unit.xml")
     e2e_file = os.path.join(BUILD, "e2e.xml")
