@@ -24,11 +24,32 @@ def ledger(tmp_path):
 
 
 @pytest.fixture
-def verdict(ledger):
-    """verdict(gateway): when the gateway has nothing left to do, what it shows goes into the ledger, and the judge finds no fault."""
-    def reach(gateway):
+def record_shown(ledger):
+    """record_shown(gateway): when the gateway has nothing left to do, what it shows goes into the ledger."""
+    def write(gateway):
         gateway.wait_until(lambda: not gateway.events(state="pending"))
-        _write_what_is_shown(gateway, ledger)
+        attempts_at_backend = {}
+        for line in read(ledger.path):
+            if line["what"] == "delivered":
+                attempts_at_backend.setdefault(line["event"], []).append(line["attempt"])
+        plain = 0
+        for item in gateway.all_events():
+            is_plain = attempts_at_backend.get(item["id"]) == [1]
+            plain += is_plain
+            attempts = None
+            if not is_plain or plain <= DETAILS_MAX:
+                delivery, = gateway.event(item["id"])["deliveries"]
+                attempts = [[attempt["number"], attempt["outcome"]] for attempt in delivery["attempts"]]
+            ledger.write("shown", key=item["key"], event=item["id"], state=item["state"], attempts=attempts)
+
+    return write
+
+
+@pytest.fixture
+def verdict(ledger, record_shown):
+    """verdict(gateway): in the end the judge finds no fault; returns the figures."""
+    def reach(gateway):
+        record_shown(gateway)
         lines = read(ledger.path)
         faults = judge(lines)
         assert not faults, "\n".join(f"{name}: {len(keys)} events, such as\n{explain(lines, keys)}" for name, keys in faults.items()) \
@@ -36,19 +57,3 @@ def verdict(ledger):
         return figures(lines)
 
     return reach
-
-
-def _write_what_is_shown(gateway, ledger):
-    attempts_at_backend = {}
-    for line in read(ledger.path):
-        if line["what"] == "delivered":
-            attempts_at_backend.setdefault(line["event"], []).append(line["attempt"])
-    plain = 0
-    for item in gateway.all_events():
-        is_plain = attempts_at_backend.get(item["id"]) == [1]
-        plain += is_plain
-        attempts = None
-        if not is_plain or plain <= DETAILS_MAX:
-            delivery, = gateway.event(item["id"])["deliveries"]
-            attempts = [[attempt["number"], attempt["outcome"]] for attempt in delivery["attempts"]]
-        ledger.write("shown", key=item["key"], event=item["id"], state=item["state"], attempts=attempts)

@@ -5,19 +5,25 @@ cycle ends at one of MOMENTS. In the end everything heals, and the judge compare
 """
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 
 from support import senders
 from support.gateway import SECRETS, config
+from support.ledger import judge, read
 from support.provider_side import ProviderSide
 from support.recorded_backend import RecordedBackend
 
+# No retry waits long, and none is the last one.
+DESTINATION = {"retry": {"first": "50ms", "max": "500ms", "attempts": 200}}
 ACKNOWLEDGED_MAX = 300   # between two kills; the number is drawn
 DRAIN_SPREAD = 0.2       # seconds; a drain under load takes about half of it
+RELOAD_SPREAD = 0.05     # seconds
 STOP_SPREAD = 0.2        # seconds; far from any lease
 CHECKPOINT_SECONDS = 5   # for one that does not come: then the moment is just another one
+FORGOTTEN_MIN = 100      # more than the backend may hold
 LOOK_SECONDS = 0.0005    # between two looks at the database file
 
 
@@ -49,6 +55,10 @@ class Cycle:
             return False
         self.ledger.write("killed", moment=moment)
         return True
+
+
+def stripe_side(ledger, seed):
+    return ProviderSide(ledger, "/in/stripe", lambda key: senders.stripe(SECRETS["stripe"], key), seed)
 
 
 def under_load(cycle):
@@ -100,7 +110,15 @@ def while_stopped(cycle):
     cycle.ledger.wait_for(lambda: False, cycle.chance.uniform(0, STOP_SPREAD))
 
 
-MOMENTS = [under_load, while_starting, while_the_backend_is_slow, while_draining, while_checkpointing, while_stopped]
+def while_reloading(cycle):
+    cycle.begin()
+    cycle.some_acknowledged()
+    cycle.gateway.process.send_signal(signal.SIGHUP)
+    cycle.ledger.wait_for(lambda: False, cycle.chance.uniform(0, RELOAD_SPREAD))
+
+
+MOMENTS = [under_load, while_starting, while_the_backend_is_slow, while_draining, while_checkpointing, while_stopped,
+           while_reloading]
 
 
 def in_turn(chance):
@@ -116,10 +134,10 @@ def test_kill_9_at_any_moment_loses_nothing_accepts_nothing_twice_and_leaves_not
     kills = dict.fromkeys((moment.__name__ for moment in MOMENTS), 0)
     with RecordedBackend(ledger, seed) as backend:
         launched = time.monotonic()
-        gateway = start(config(backend.url, "stripe", destination={"retry": {"first": "50ms", "max": "500ms", "attempts": 200}}))
+        gateway = start(config(backend.url, "stripe", destination=DESTINATION))
         start_takes = time.monotonic() - launched
         gateway.kill()  # So that every cycle begins alike.
-        with ProviderSide(ledger, "/in/stripe", lambda key: senders.stripe(SECRETS["stripe"], key), seed) as provider:
+        with stripe_side(ledger, seed) as provider:
             cycle = Cycle(gateway, backend, ledger, provider, chance, start_takes)
             moments = in_turn(chance)
             while sum(kills.values()) < kills_wanted:
@@ -136,3 +154,28 @@ def test_kill_9_at_any_moment_loses_nothing_accepts_nothing_twice_and_leaves_not
     print(f"{found['kills']} kills ({', '.join(f'{count} {name}' for name, count in kills.items())}): {found['acknowledged']} events "
           f"acknowledged by {found['answers']} answers to {found['requests']} requests; none lost, none accepted twice, none stuck; "
           f"{found['doubles']} delivered again under the same key; {time.monotonic() - began:.0f} s")
+
+
+def test_the_driver_finds_what_a_disk_forgets(start, ledger, seed, record_shown):
+    """The canary of the test above: one life of the gateway is taken from its disk after the kill."""
+    with RecordedBackend(ledger, seed) as backend:
+        gateway = start(config(backend.url, "stripe", destination=DESTINATION))
+        gateway.kill()
+        kept = shutil.copytree(gateway.directory, gateway.directory / "kept", ignore=shutil.ignore_patterns("ledger.jsonl"))
+        backend.hold()
+        with stripe_side(ledger, seed) as provider:
+            gateway.start()
+            provider.point_at(gateway.ingest)
+            assert ledger.wait_for(lambda: ledger.acknowledged >= FORGOTTEN_MIN), gateway.log()
+            gateway.kill()
+            provider.point_at(None)
+            for file in gateway.directory.glob("inbox.db*"):
+                file.unlink()
+            shutil.copytree(kept, gateway.directory, dirs_exist_ok=True)
+            backend.heal()
+            gateway.start()
+            provider.point_at(gateway.ingest)
+            provider.finish()
+        record_shown(gateway)
+    faults = judge(read(ledger.path))
+    assert {"lost", "forgotten"} <= set(faults), faults

@@ -26,8 +26,9 @@ class ProviderSide:
         self._message = message
         self._owed_max = owed_max
         self._numbers = itertools.count(1)
+        self._changed = threading.Condition()
         self._address = None
-        self._up = threading.Event()
+        self._under_way = 0      # requests
         self._finishing = threading.Event()
         self._giving_up = False
         self._senders = [threading.Thread(target=self._send_events, args=(random.Random(f"{seed} {number}"),), daemon=True)
@@ -40,18 +41,20 @@ class ProviderSide:
 
     def __exit__(self, *_):
         """After a failure too no sender is left behind."""
-        self._giving_up = True
         self._finishing.set()
-        self._up.set()
+        with self._changed:
+            self._giving_up = True
+            self._changed.notify_all()
         for sender in self._senders:
             sender.join(WAIT_SECONDS)
 
     def point_at(self, address):
-        self._address = address
-        if address is None:
-            self._up.clear()
-        else:
-            self._up.set()
+        """None, for a process that is dead: returns when no request is under way, so whatever it has answered is in the ledger."""
+        with self._changed:
+            self._address = address
+            self._changed.notify_all()
+            if address is None:
+                assert self._changed.wait_for(lambda: self._under_way == 0, WAIT_SECONDS)
 
     def finish(self):
         self._finishing.set()
@@ -79,19 +82,32 @@ class ProviderSide:
         return self._owed_max is None or self._ledger.wait_for(lambda: len(self._ledger.owed) < self._owed_max, ANSWER_SECONDS)
 
     def _send_until_acknowledged(self, key):
-        while not self._giving_up:
-            self._up.wait()
-            address = self._address
-            if address is None:
-                continue
-            self._ledger.sent(key)
+        acknowledged = False
+        while not acknowledged:
+            with self._changed:
+                self._changed.wait_for(lambda: self._address is not None or self._giving_up)
+                if self._giving_up:
+                    return
+                address = self._address
+                self._under_way += 1
             try:
-                with Connection(address, ANSWER_SECONDS) as connection:
-                    answer = connection.request("POST", self._path, *self._message(key))
-            except OSError:
-                self._finishing.wait(REFUSED_PAUSE)
-                continue
-            if is_success(answer.status):
-                self._ledger.acknowledge(key, answer.header("Hookonce-Status"), answer.header("Hookonce-Event"))
-                return
-            self._ledger.answered(key, answer.status)
+                acknowledged = self._send(key, address)
+            finally:
+                with self._changed:
+                    self._under_way -= 1
+                    self._changed.notify_all()
+
+    def _send(self, key, address):
+        """Whether it was acknowledged."""
+        self._ledger.sent(key)
+        try:
+            with Connection(address, ANSWER_SECONDS) as connection:
+                answer = connection.request("POST", self._path, *self._message(key))
+        except OSError:
+            self._finishing.wait(REFUSED_PAUSE)
+            return False
+        if is_success(answer.status):
+            self._ledger.acknowledge(key, answer.header("Hookonce-Status"), answer.header("Hookonce-Event"))
+            return True
+        self._ledger.answered(key, answer.status)
+        return False

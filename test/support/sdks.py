@@ -86,6 +86,11 @@ class Application:
     def log(self):
         return self.log_file.read_text(errors="replace")[-5000:]
 
+    def kill(self):
+        """As power loss would end it. Stopping it afterwards is harmless."""
+        self._process.kill()
+        self._process.wait()
+
     def stop(self):
         self._process.terminate()
         try:
