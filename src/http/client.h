@@ -23,6 +23,10 @@ struct ClientRequest {
   Duration timeout = std::chrono::seconds(10);  // for the whole exchange, whatever trickles in
   std::size_t response_limit = 64 * 1024;       // of the body; the rest is not read and the connection closes
   bool allow_private = true;  // false: private, loopback and link-local addresses are refused after resolution
+  std::string ca_file;        // PEM: these authorities alone are trusted; empty: the system's
+  std::string client_cert;    // PEM; empty: none
+  std::string client_key;     // PEM, without a passphrase; valid with client_cert
+  std::string proxy;          // "http://proxy:3128"; empty: none. Not where allow_private is false
 };
 
 struct ClientResponse {

@@ -26,7 +26,7 @@ bool is_token(std::string_view text) {
 Result<std::vector<std::string>> header_lines(const Headers& headers) {
   // A line without a value takes the header away from curl's own list; a later one of the same name with a value is
   // still sent.
-  std::vector<std::string> lines = {"Accept:", "Content-Type:", "Expect:", "User-Agent:"};
+  std::vector<std::string> lines = {"Accept:", "Content-Type:", "Expect:", "Proxy-Connection:", "User-Agent:"};
   for (const Header& header : headers.items()) {
     if (is_framing(header.name)) continue;
     if (!is_token(header.name)) return invalid(fmt::format("header \"{}\": not a header name", to_utf8(header.name)));
