@@ -23,27 +23,17 @@ void bind_arrival(Query& query, const Arrival& arrival) {
 }  // namespace
 
 Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                             SqliteDeliveries& deliveries) {
+                             SqliteDeliveries& deliveries, SqliteKeys& keys) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
+  keys_ = &keys;
   HK_ASSIGN(const std::int64_t newest, database.integer("SELECT max(coalesce((SELECT max(seq) FROM events), 0), "
                                                         "coalesce((SELECT max(seq) FROM pruned), 0))"));
   next_seq_ = newest + 1;
   return prepare_all(
       database,
       {
-          // One row comes back exactly if the key was free or its window over: then it is ours.
-          {&take_key_,
-           "INSERT INTO dedup (source, key, seq, expires_at) VALUES (?1, ?2, ?3, ?4) "
-           "ON CONFLICT (source, key) DO UPDATE "
-           "SET older = dedup.seq, seq = excluded.seq, expires_at = excluded.expires_at "
-           "WHERE dedup.expires_at <= ?5 "
-           "RETURNING older"},
-          {&holder_, "SELECT seq, expires_at FROM dedup WHERE source = ? AND key = ?"},
-          {&hand_over_, "UPDATE dedup SET seq = ?3, expires_at = ?4 WHERE source = ?1 AND key = ?2"},
-          {&insert_key_, "INSERT INTO event_keys (seq, key, older) VALUES (?, ?, ?)"},
-          {&link_newer_, "UPDATE event_keys SET newer = ?3 WHERE seq = ?1 AND key = ?2"},
           {&insert_event_,
            "INSERT INTO events (seq, id, source, type, key, ordering_key, received_at, keys_until, size, "
            "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash) "
@@ -60,64 +50,32 @@ Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNam
 
 Result<AcceptFacts> SqliteAccept::accept(const NewEvent& event, Time now) {
   HK_ASSIGN(const std::int64_t source, sources_->add(event.source));
-  HK_ASSIGN(const Keys keys, take_keys(event, source, now));
-  const bool is_new = !keys.oldest || (event.rule == KeyRule::kEach && !keys.taken.empty());
+  HK_ASSIGN(const Keys keys, look_up(event, source, now));
+  const bool is_new = !keys.oldest || (event.rule == KeyRule::kEach && !keys.free.empty());
   if (is_new) {
-    HK_TRY(link(keys.taken, next_seq_));
+    const KeyHolder holder{next_seq_, now + event.window};
+    for (const FreeKey& key : keys.free) HK_TRY(keys_->take({source, key.key}, holder, key.older));
     return insert(event, source, now);
   }
-  HK_TRY(hand_over(keys, source));
-  HK_TRY(link(keys.taken, keys.oldest->seq));
+  // The keys that a duplicate brought with it become the oldest holder's, for the rest of that one's window.
+  for (const FreeKey& key : keys.free) HK_TRY(keys_->hand_over({source, key.key}, *keys.oldest, key.older));
   return duplicate(event, keys.oldest->seq, now);
 }
 
-Result<SqliteAccept::Keys> SqliteAccept::take_keys(const NewEvent& event, std::int64_t source, Time now) {
+Result<SqliteAccept::Keys> SqliteAccept::look_up(const NewEvent& event, std::int64_t source, Time now) {
   Keys keys;
-  std::vector<KeyHash> seen;  // A key that one body repeats must not meet itself.
+  std::vector<KeyHash> seen;  // A key that one body repeats must not be taken twice.
   for (const KeyHash& key : event.keys) {
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
     seen.push_back(key);
-    Query take(take_key_);
-    take.bind_integer(source).bind_blob(key).bind_integer(next_seq_).bind_time(now + event.window).bind_time(now);
-    HK_ASSIGN(const bool taken, take.row());
-    if (taken) {
-      keys.taken.push_back({key, take.is_null(0) ? std::nullopt : std::optional(take.integer(0))});
-      HK_TRY(take.run());
-      continue;
+    HK_ASSIGN(const auto holder, keys_->find({source, key}));
+    if (!holder || holder->expires_at <= now) {
+      keys.free.push_back({key, holder ? std::optional(holder->seq) : std::nullopt});
+    } else if (!keys.oldest || holder->seq < keys.oldest->seq) {
+      keys.oldest = holder;
     }
-    Query find(holder_);
-    find.bind_integer(source).bind_blob(key);
-    HK_ASSIGN(const bool held, find.row());
-    if (!held) return internal("a dedup key is neither free nor held");
-    if (!keys.oldest || find.integer(0) < keys.oldest->seq) keys.oldest = Holder{find.integer(0), find.integer(1)};
   }
   return keys;
-}
-
-// The keys that a duplicate brought with it become the oldest holder's, for the rest of that one's window.
-Status SqliteAccept::hand_over(const Keys& keys, std::int64_t source) {
-  for (const TakenKey& taken : keys.taken) {
-    Query query(hand_over_);
-    query.bind_integer(source)
-        .bind_blob(taken.key)
-        .bind_integer(keys.oldest->seq)
-        .bind_integer(keys.oldest->expires_at);
-    HK_TRY(query.run());
-  }
-  return {};
-}
-
-Status SqliteAccept::link(const std::vector<TakenKey>& keys, std::int64_t holder) {
-  for (const TakenKey& taken : keys) {
-    Query insert(insert_key_);
-    insert.bind_integer(holder).bind_blob(taken.key).bind_integer(taken.older);
-    HK_TRY(insert.run());
-    if (!taken.older) continue;
-    Query newer(link_newer_);
-    newer.bind_integer(*taken.older).bind_blob(taken.key).bind_integer(holder);
-    HK_TRY(newer.run());
-  }
-  return {};
 }
 
 Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, std::int64_t source, Time now) {

@@ -7,6 +7,7 @@
 
 #include "core/model.h"
 #include "store/sqlite_deliveries.h"
+#include "store/sqlite_keys.h"
 #include "store/sqlite_names.h"
 
 namespace hookonce {
@@ -14,7 +15,8 @@ namespace hookonce {
 class SqliteAccept {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries);
+  Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
+                 SqliteKeys& keys);
 
   // REQUIRES: within a write transaction.
   Result<AcceptFacts> accept(const NewEvent& event, Time now);
@@ -24,22 +26,16 @@ class SqliteAccept {
   void set_next_seq(std::int64_t seq) { next_seq_ = seq; }
 
  private:
-  struct Holder {
-    std::int64_t seq = 0;
-    std::int64_t expires_at = 0;
-  };
-  struct TakenKey {
+  struct FreeKey {
     KeyHash key{};
-    std::optional<std::int64_t> older;  // whose expired key it was
+    std::optional<std::int64_t> older;  // who held it before
   };
   struct Keys {
-    std::vector<TakenKey> taken;
-    std::optional<Holder> oldest;  // of the live holders of keys that could not be taken
+    std::vector<FreeKey> free;
+    std::optional<KeyHolder> oldest;  // of the holders of the others
   };
 
-  Result<Keys> take_keys(const NewEvent& event, std::int64_t source, Time now);
-  Status hand_over(const Keys& keys, std::int64_t source);
-  Status link(const std::vector<TakenKey>& keys, std::int64_t holder);
+  Result<Keys> look_up(const NewEvent& event, std::int64_t source, Time now);
   Result<AcceptFacts> insert(const NewEvent& event, std::int64_t source, Time now);
   Result<AcceptFacts> duplicate(const NewEvent& event, std::int64_t holder, Time now);
   Result<AcceptFacts> duplicate_of_pruned(const NewEvent& event, std::int64_t holder);
@@ -48,12 +44,8 @@ class SqliteAccept {
   SqliteNames* sources_ = nullptr;
   SqliteNames* destinations_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
+  SqliteKeys* keys_ = nullptr;
   std::int64_t next_seq_ = 1;
-  Statement take_key_;
-  Statement holder_;
-  Statement hand_over_;
-  Statement insert_key_;
-  Statement link_newer_;
   Statement insert_event_;
   Statement insert_content_;
   Statement find_event_;

@@ -152,7 +152,19 @@ void Database::Close::operator()(sqlite3* handle) const {
   sqlite3_close_v2(handle);
 }
 
+namespace {
+
+// Statistics of memory that nobody reads would take a mutex at each allocation. Before the library's first use; later
+// it is refused and changes nothing.
+void leave_out_statistics() {
+  static const int once = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  (void)once;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Mode mode, Duration busy_wait) {
+  leave_out_statistics();
   if (mode == Mode::kCreate) create_private(path);
   // Never SQLITE_OPEN_URI: a path is a path. The owner's mutex serialises, so SQLite's own mutexes would only cost.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
@@ -199,6 +211,13 @@ Status Database::checkpoint_whole() {
 Status Database::checkpoint_part() {
   const int code = sqlite3_wal_checkpoint_v2(handle_.get(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   return code == SQLITE_OK || code == SQLITE_BUSY ? Status() : sqlite_status(handle_.get(), code, "checkpoint");
+}
+
+Status Database::set_synced(bool synced) {
+  if (synced == synced_) return {};
+  HK_TRY(execute(synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"));
+  synced_ = synced;
+  return {};
 }
 
 void Database::set_busy_wait(Duration wait) {

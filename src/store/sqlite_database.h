@@ -108,6 +108,9 @@ class Database {
   // Syncs the log and copies what no reader needs; waits for nobody.
   Status checkpoint_part();
 
+  // Whether COMMIT syncs the log (as it does at first). REQUIRES: outside of a transaction.
+  Status set_synced(bool synced);
+
   void set_busy_wait(Duration wait);
   Duration busy_wait() const { return busy_wait_; }
 
@@ -122,6 +125,7 @@ class Database {
   };
   std::unique_ptr<sqlite3, Close> handle_;
   Duration busy_wait_{};
+  bool synced_ = true;
 };
 
 // The last error of a connection as a Status: kUnavailable where it may pass, kPrecondition where the file needs a

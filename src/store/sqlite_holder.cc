@@ -4,11 +4,12 @@
 
 namespace hookonce {
 
-Status SqliteHolder::prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries) {
+Status SqliteHolder::prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries,
+                             SqliteKeyLookup& keys) {
   sources_ = &sources;
   deliveries_ = &deliveries;
+  keys_ = &keys;
   return prepare_all(database, {
-                                   {&holder_, "SELECT seq FROM dedup WHERE source = ? AND key = ? AND expires_at > ?"},
                                    // A pruned event still holds its key for the rest of its window.
                                    {&facts_,
                                     "SELECT id, received_at, body_hash FROM events WHERE seq = ?1 "
@@ -36,11 +37,9 @@ Result<std::optional<std::int64_t>> SqliteHolder::oldest_holder(const NewEvent& 
   HK_ASSIGN(const auto source, sources_->find(event.source));
   if (!source) return oldest;
   for (const KeyHash& key : event.keys) {
-    Query query(holder_);
-    query.bind_integer(*source).bind_blob(key).bind_time(now);
-    HK_ASSIGN(const bool held, query.row());
-    if (held) {
-      oldest = oldest ? std::min(*oldest, query.integer(0)) : query.integer(0);
+    HK_ASSIGN(const auto holder, keys_->find({*source, key}));
+    if (holder && holder->expires_at > now) {
+      oldest = oldest ? std::min(*oldest, holder->seq) : holder->seq;
     } else if (event.rule == KeyRule::kEach) {
       return std::optional<std::int64_t>();  // A key of its own makes it an event.
     }

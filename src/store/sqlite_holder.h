@@ -5,6 +5,7 @@
 
 #include "core/model.h"
 #include "store/sqlite_deliveries.h"
+#include "store/sqlite_keys.h"
 #include "store/sqlite_names.h"
 
 namespace hookonce {
@@ -12,7 +13,7 @@ namespace hookonce {
 class SqliteHolder {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries);
+  Status prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries, SqliteKeyLookup& keys);
 
   // As Store::find_duplicate(). REQUIRES: within a read transaction.
   Result<std::optional<AcceptFacts>> find(const NewEvent& event, Time now);
@@ -23,7 +24,7 @@ class SqliteHolder {
 
   SqliteNames* sources_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
-  Statement holder_;
+  SqliteKeyLookup* keys_ = nullptr;
   Statement facts_;
 };
 

@@ -129,7 +129,17 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr const char* kMigrations[] = {kFirstTables};
+// Migration 2: keys are decided in memory and moved into dedup later (sqlite_keys.h). Whatever an older program stored
+// is in dedup already, so its rows are never read for that, and their new columns mean nothing.
+constexpr const char* kKeysInMemory = R"sql(
+ALTER TABLE event_keys ADD COLUMN source INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE event_keys ADD COLUMN expires_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dedup DROP COLUMN older;
+CREATE TABLE dedup_moved (moved_to INTEGER NOT NULL) STRICT;
+INSERT INTO dedup_moved SELECT coalesce(max(seq), 0) FROM event_keys;
+)sql";
+
+constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory};
 constexpr std::int64_t kNewest = static_cast<std::int64_t>(std::size(kMigrations));
 
 Status not_ours(const std::string& path) {

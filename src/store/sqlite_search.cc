@@ -15,9 +15,11 @@ constexpr std::size_t kStepBytesMax = 16u << 20;  // bodies of one step, likewis
 
 }  // namespace
 
-Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries) {
+Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries,
+                             const SqliteHotKeys& hot) {
   sources_ = &sources;
   deliveries_ = &deliveries;
+  HK_TRY(keys_.prepare(database, hot));
   return prepare_all(
       database,
       {
@@ -31,7 +33,6 @@ Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDel
            "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
           {&source_numbers_, "SELECT id FROM sources"},
           {&source_of_, "SELECT source FROM events WHERE seq = ?"},
-          {&newest_of_key_, "SELECT seq FROM dedup WHERE source = ? AND key = ?"},
           {&older_of_key_, "SELECT older FROM event_keys WHERE seq = ? AND key = ?"},
           {&summary_, "SELECT id, source, type, key, received_at, duplicates, size FROM events WHERE seq = ?"},
           {&seq_of_, "SELECT seq FROM events WHERE id = ?"},
@@ -108,14 +109,14 @@ Result<SqliteSearch::Candidates> SqliteSearch::from_key(const std::string& text,
   HK_ASSIGN(const auto source_before, source_of(before));
   for (std::int64_t source : sources) {
     for (const KeyHash& key : hashes_of_text(text)) {
-      HK_ASSIGN(const auto newest, newest_of_key(source, key));
+      HK_ASSIGN(const auto newest, keys_.find({source, key}));
       if (!newest) continue;
       // A later page goes on from where the last one ended, if that event is still there and in this chain.
       std::optional<std::int64_t> next;
       if (source_before == source) {
         HK_ASSIGN(next, older_of_key(before, key));
       }
-      if (!next) next = newest;
+      if (!next) next = newest->seq;
       std::int64_t rows = 0;
       while (next && rows < kStepRows) {
         if (*next < before) {
@@ -148,13 +149,6 @@ Result<std::vector<std::int64_t>> SqliteSearch::source_numbers() {
 Result<std::optional<std::int64_t>> SqliteSearch::source_of(std::int64_t seq) {
   Query query(source_of_);
   query.bind_integer(seq);
-  HK_ASSIGN(const bool found, query.row());
-  return found ? std::optional(query.integer(0)) : std::nullopt;
-}
-
-Result<std::optional<std::int64_t>> SqliteSearch::newest_of_key(std::int64_t source, const KeyHash& key) {
-  Query query(newest_of_key_);
-  query.bind_integer(source).bind_blob(key);
   HK_ASSIGN(const bool found, query.row());
   return found ? std::optional(query.integer(0)) : std::nullopt;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "store/sqlite_deliveries.h"
+#include "store/sqlite_keys.h"
 #include "store/sqlite_names.h"
 #include "store/store.h"
 
@@ -44,7 +45,7 @@ struct Search {
 class SqliteSearch {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries);
+  Status prepare(Database& database, SqliteNames& sources, SqliteDeliveries& deliveries, const SqliteHotKeys& hot);
 
   // Looks at the next candidates. REQUIRES: within a read transaction of its own.
   Status step(Search& search);
@@ -63,19 +64,18 @@ class SqliteSearch {
   Result<Candidates> from_key(const std::string& text, std::int64_t before);
   Result<std::vector<std::int64_t>> source_numbers();
   Result<std::optional<std::int64_t>> source_of(std::int64_t seq);
-  Result<std::optional<std::int64_t>> newest_of_key(std::int64_t source, const KeyHash& key);
   Result<std::optional<std::int64_t>> older_of_key(std::int64_t seq, const KeyHash& key);
   Result<std::optional<EventSummary>> summary(std::int64_t seq);
   Result<bool> judge(Search& search, std::int64_t seq);
 
   SqliteNames* sources_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
+  SqliteKeyLookup keys_;
   Statement all_;
   Statement pending_;
   Statement dead_;
   Statement source_numbers_;
   Statement source_of_;
-  Statement newest_of_key_;
   Statement older_of_key_;
   Statement summary_;
   Statement seq_of_;

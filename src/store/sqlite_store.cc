@@ -13,6 +13,7 @@
 #include "store/sqlite_checkpointer.h"
 #include "store/sqlite_claim.h"
 #include "store/sqlite_holder.h"
+#include "store/sqlite_keys.h"
 #include "store/sqlite_owner_lock.h"
 #include "store/sqlite_read.h"
 #include "store/sqlite_replay.h"
@@ -32,9 +33,11 @@ constexpr Duration kOpenBusyWait = std::chrono::seconds(5);
 // The writing connection and what is prepared on it.
 struct Writer {
   std::unique_ptr<Database> database;
+  std::shared_ptr<SqliteHotKeys> hot = std::make_shared<SqliteHotKeys>();
   SqliteNames sources;
   SqliteNames destinations;
   SqliteDeliveries deliveries;
+  SqliteKeys keys;
   SqliteSearch search;
   SqliteAccept accept;
   SqliteClaim claim;
@@ -45,17 +48,19 @@ struct Writer {
     HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
     HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
     HK_TRY(deliveries.prepare(*database));
-    HK_TRY(search.prepare(*database, sources, deliveries));
-    HK_TRY(accept.prepare(*database, sources, destinations, deliveries));
+    HK_TRY(keys.prepare(*database, *hot));
+    HK_TRY(search.prepare(*database, sources, deliveries, *hot));
+    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys));
     HK_TRY(claim.prepare(*database, sources, destinations, deliveries));
     HK_TRY(replay.prepare(destinations, deliveries, search));
-    return upkeep.prepare(*database, deliveries);
+    return upkeep.prepare(*database, deliveries, keys);
   }
 
   // What was kept in memory of a transaction that did not happen.
   void forget(std::int64_t next_seq) {
     sources.forget();
     destinations.forget();
+    keys.rolled_back();
     accept.set_next_seq(next_seq);
     upkeep.forget();
   }
@@ -63,9 +68,11 @@ struct Writer {
 
 struct Reader {
   std::unique_ptr<Database> database;
+  std::shared_ptr<const SqliteHotKeys> hot;  // the writer's, which a reader may outlive
   SqliteNames sources;
   SqliteNames destinations;
   SqliteDeliveries deliveries;
+  SqliteKeyLookup keys;
   SqliteSearch search;
   SqliteRead read;
   SqliteHolder holder;
@@ -74,9 +81,10 @@ struct Reader {
     HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
     HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
     HK_TRY(deliveries.prepare(*database));
-    HK_TRY(search.prepare(*database, sources, deliveries));
+    HK_TRY(keys.prepare(*database, *hot));
+    HK_TRY(search.prepare(*database, sources, deliveries, *hot));
     HK_TRY(read.prepare(*database, destinations, deliveries, search));
-    return holder.prepare(*database, sources, deliveries);
+    return holder.prepare(*database, sources, deliveries, keys);
   }
 };
 
@@ -100,6 +108,7 @@ class SqliteStore final : public Store {
       for (const Settlement& settlement : settlements) {
         HK_ASSIGN(facts.settles.emplace_back(), writer.claim.settle(settlement, now));
       }
+      HK_TRY(writer.keys.move_some());
       return facts;
     });
   }
@@ -109,11 +118,11 @@ class SqliteStore final : public Store {
   }
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
-    return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); });
+    return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); }, Sync::kWithNext);
   }
 
   Result<std::int64_t> prune(const PruneRequest& request) override {
-    return write<std::int64_t>([&](Writer& writer) { return writer.upkeep.prune(request); });
+    return write<std::int64_t>([&](Writer& writer) { return writer.upkeep.prune(request); }, Sync::kWithNext);
   }
 
   // On the writing connection, though it only reads: the dispatcher must not wait behind somebody's search.
@@ -154,8 +163,10 @@ class SqliteStore final : public Store {
   Status recover(Time now) override;
 
  private:
+  // kWithNext: durable with the next transaction that is synced. What a power cut takes back of it happens again.
+  enum class Sync { kNow, kWithNext };
   template <typename T, typename Work>
-  Result<T> write(Work work) LOCKS_EXCLUDED(write_mutex_);
+  Result<T> write(Work work, Sync sync = Sync::kNow) LOCKS_EXCLUDED(write_mutex_);
   template <typename T, typename Work>
   Result<T> read(Work work) LOCKS_EXCLUDED(read_mutex_);
 
@@ -210,6 +221,7 @@ Status SqliteStore::open(Time now, Opening opening) {
   auto reader = std::make_unique<Reader>();
   HK_ASSIGN(reader->database, Database::open(path_, Database::Mode::kExisting, kBusyWait));
   HK_TRY(reader->database->execute("PRAGMA query_only = ON"));
+  reader->hot = writer->hot;
   HK_TRY(reader->prepare());
 
   database.set_busy_wait(kBusyWait);
@@ -228,10 +240,11 @@ Status SqliteStore::open(Time now, Opening opening) {
 }
 
 template <typename T, typename Work>
-Result<T> SqliteStore::write(Work work) {
+Result<T> SqliteStore::write(Work work, Sync sync) {
   MutexLock lock(write_mutex_);
   if (!writer_) return closed();
   Database& database = *writer_->database;
+  HK_TRY(database.set_synced(sync == Sync::kNow));
   checkpointer_.restart_if_due(database);
 
   // The transaction must be over before a connection in trouble is closed, hence the inner scope.
@@ -251,6 +264,8 @@ Result<T> SqliteStore::write(Work work) {
         if (!committed.ok()) {
           trouble = committed;
           result.emplace(committed);
+        } else {
+          writer_->keys.committed();
         }
       } else if (result->code() == Code::kUnavailable || result->code() == Code::kPrecondition) {
         trouble = result->status();

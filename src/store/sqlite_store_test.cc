@@ -323,6 +323,22 @@ TEST_F(SqliteStoreTest, ABackupOfARunningStoreIsAWholeInbox) {
   EXPECT_EQ(backup_store("memory:", folder.file("c.db")).code(), Code::kInvalid);
 }
 
+// As the first version left it: every key in dedup, none of the later columns.
+TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
+  ASSERT_OK(open_ok()->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart));
+  ASSERT_OK(shell(path)->execute(
+      "INSERT INTO dedup SELECT source, key, seq, expires_at FROM event_keys; DROP TABLE dedup_moved;"
+      "ALTER TABLE dedup ADD COLUMN older INTEGER; ALTER TABLE event_keys DROP COLUMN source;"
+      "ALTER TABLE event_keys DROP COLUMN expires_at; PRAGMA user_version = 1"));
+  const auto store = open_ok();
+  const auto verdict_of = [&](const char* key) {
+    return store->commit(events_of(NewEventBuilder().key(key).build()), {}, kTestStart)->accepts[0].verdict;
+  };
+  EXPECT_EQ(verdict_of("k"), Verdict::kDuplicate);
+  EXPECT_EQ(verdict_of("other"), Verdict::kAccepted);
+  EXPECT_EQ(verdict_of("other"), Verdict::kDuplicate);
+}
+
 TEST_F(SqliteStoreTest, TheTablesRefuseWhatTheStateMachineForbids) {
   const auto store = open_ok();
   ASSERT_OK(store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart));
@@ -330,7 +346,7 @@ TEST_F(SqliteStoreTest, TheTablesRefuseWhatTheStateMachineForbids) {
   for (const char* sql :
        {"UPDATE deliveries SET state = 4", "UPDATE deliveries SET state = 1", "UPDATE deliveries SET state = 2",
         "UPDATE deliveries SET counted = 5", "UPDATE deliveries SET new_key = 1", "UPDATE events SET id = x'00'",
-        "UPDATE events SET retry_number = 1", "UPDATE dedup SET key = x'00'", "UPDATE events SET type = 'text'"}) {
+        "UPDATE events SET retry_number = 1", "UPDATE event_keys SET key = x'00'", "UPDATE events SET type = 'text'"}) {
     EXPECT_EQ(person->execute(sql).code(), Code::kInternal) << sql;
   }
 }

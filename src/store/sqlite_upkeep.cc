@@ -12,9 +12,9 @@ constexpr std::int64_t kWalkRows = 2000;
 
 }  // namespace
 
-Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries) {
-  database_ = &database;
+Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys) {
   deliveries_ = &deliveries;
+  keys_ = &keys;
   return prepare_all(
       database,
       {
@@ -27,12 +27,6 @@ Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries) {
            "INSERT INTO pruned (seq, id, source, received_at, keys_until, body_hash) VALUES (?, ?, ?, ?, ?, ?)"},
           {&over_, "SELECT seq, source FROM pruned WHERE keys_until <= ? ORDER BY keys_until LIMIT ?"},
           {&remove_pruned_, "DELETE FROM pruned WHERE seq = ?"},
-          {&keys_of_, "SELECT key, older, newer FROM event_keys WHERE seq = ?"},
-          {&set_older_, "UPDATE event_keys SET older = ?3 WHERE seq = ?1 AND key = ?2"},
-          {&set_newer_, "UPDATE event_keys SET newer = ?3 WHERE seq = ?1 AND key = ?2"},
-          {&repoint_, "UPDATE dedup SET seq = ?4 WHERE source = ?1 AND key = ?2 AND seq = ?3"},
-          {&free_key_, "DELETE FROM dedup WHERE source = ?1 AND key = ?2 AND seq = ?3"},
-          {&remove_keys_, "DELETE FROM event_keys WHERE seq = ?"},
       });
 }
 
@@ -59,7 +53,7 @@ Result<std::int64_t> SqliteUpkeep::prune(const PruneRequest& request) {
     if (event.keys_until > request.keys_now) {
       HK_TRY(keep_as_pruned(event));
     } else {
-      HK_ASSIGN(const std::int64_t keys, remove_keys(event.seq, event.source));
+      HK_ASSIGN(const std::int64_t keys, keys_->release(event.seq, event.source));
       removed += keys;
     }
   }
@@ -120,62 +114,13 @@ Result<std::int64_t> SqliteUpkeep::prune_keys(Time now, std::int64_t limit) {
   std::int64_t removed = 0;
   for (const auto& [seq, source] : over) {
     if (removed >= limit) break;
-    HK_ASSIGN(const std::int64_t keys, remove_keys(seq, source));
+    HK_ASSIGN(const std::int64_t keys, keys_->release(seq, source));
     removed += keys;
     Query query(remove_pruned_);
     query.bind_integer(seq);
     HK_TRY(query.run());
   }
   return removed;
-}
-
-Result<std::int64_t> SqliteUpkeep::remove_keys(std::int64_t seq, std::int64_t source) {
-  std::int64_t freed = 0;
-  HK_ASSIGN(const std::vector<KeyLink> links, keys_of(seq));
-  for (const KeyLink& link : links) {
-    HK_ASSIGN(const bool free, release_key(seq, source, link));
-    freed += free ? 1 : 0;
-  }
-  Query query(remove_keys_);
-  query.bind_integer(seq);
-  HK_TRY(query.run());
-  return freed;
-}
-
-Result<std::vector<SqliteUpkeep::KeyLink>> SqliteUpkeep::keys_of(std::int64_t seq) {
-  std::vector<KeyLink> links;
-  Query query(keys_of_);
-  query.bind_integer(seq);
-  while (true) {
-    HK_ASSIGN(const bool more, query.row());
-    if (!more) return links;
-    KeyLink link;
-    link.key = query.bytes<16>(0);
-    if (!query.is_null(1)) link.older = query.integer(1);
-    if (!query.is_null(2)) link.newer = query.integer(2);
-    links.push_back(link);
-  }
-}
-
-// The holders on both sides become neighbours. The dedup row goes only with the last holder: an older one whose event
-// is still here must be found by its key, though the key itself is free.
-Result<bool> SqliteUpkeep::release_key(std::int64_t seq, std::int64_t source, const KeyLink& link) {
-  if (link.newer) {
-    Query query(set_older_);
-    query.bind_integer(*link.newer).bind_blob(link.key).bind_integer(link.older);
-    HK_TRY(query.run());
-  }
-  if (link.older) {
-    Query query(set_newer_);
-    query.bind_integer(*link.older).bind_blob(link.key).bind_integer(link.newer);
-    HK_TRY(query.run());
-  }
-  if (link.newer) return false;
-  Query query(link.older ? repoint_ : free_key_);
-  query.bind_integer(source).bind_blob(link.key).bind_integer(seq);
-  if (link.older) query.bind_integer(*link.older);
-  HK_TRY(query.run());
-  return database_->changes() > 0;
 }
 
 }  // namespace hookonce
