@@ -151,10 +151,17 @@ std::string to_rfc3339(Time time) {
 
 std::string to_local(Time time) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
-  std::tm local{};
-  HK_CHECK(::localtime_r(&seconds, &local) != nullptr);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:03}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday,
-                     local.tm_hour, local.tm_min, local.tm_sec, millisecond_of(time));
+  // Many lines of a log fall into one second, and asking for the time zone costs more than the rest of a line.
+  thread_local std::time_t kept_second = -1;
+  thread_local std::string kept;
+  if (seconds != kept_second) {
+    std::tm local{};
+    HK_CHECK(::localtime_r(&seconds, &local) != nullptr);
+    kept = fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday,
+                       local.tm_hour, local.tm_min, local.tm_sec);
+    kept_second = seconds;
+  }
+  return kept + fmt::format("{:03}", millisecond_of(time));
 }
 
 std::optional<Time> parse_rfc3339(std::string_view text) {

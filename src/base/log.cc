@@ -72,6 +72,20 @@ std::string_view short_escape(char c) {
 }
 
 constexpr char kDelete = 0x7F;
+constexpr std::size_t kUsualLine = 256;       // bytes
+constexpr std::size_t kBatchMax = 64 * 1024;  // bytes of lines that wait; then they go out early
+
+// The lines that wait for the end of this thread's LogBatch.
+struct Waiting {
+  int batches = 0;
+  std::string lines;
+};
+thread_local Waiting waiting;
+
+// What stands for itself in every form: printable ASCII without quote and backslash.
+bool is_plain(char c) {
+  return c >= ' ' && c < kDelete && c != '"' && c != '\\';
+}
 
 // Control characters in two bytes, U+0080 to U+009F: terminals act on some of them. REQUIRES: text is UTF-8.
 bool is_c1_control(std::string_view text) {
@@ -80,6 +94,10 @@ bool is_c1_control(std::string_view text) {
 
 // The value as the inside of a JSON string: one line, no byte that a terminal acts on, valid UTF-8.
 void append_escaped(std::string& out, std::string_view value) {
+  if (std::all_of(value.begin(), value.end(), is_plain)) {  // nearly always
+    out += value;
+    return;
+  }
   const std::string text = to_utf8(value);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -103,6 +121,12 @@ void append_quoted(std::string& out, std::string_view value) {
 
 // In the text form a value stands bare where it can be told from what follows it.
 void append_bare_or_quoted(std::string& out, std::string_view value) {
+  const auto is_bare = [](char c) { return is_plain(c) && c != ' ' && c != '='; };
+  if (!value.empty() && std::all_of(value.begin(), value.end(), is_bare)) {
+    out += value;
+    return;
+  }
+  // What is no ASCII may stand bare as well, if it is as it was after the escaping.
   std::string escaped;
   append_escaped(escaped, value);
   if (!value.empty() && escaped == value && value.find_first_of(" =") == std::string_view::npos) {
@@ -138,9 +162,15 @@ void append_value(std::string& out, const LogField& field, AppendText append_tex
 
 std::string text_line(Time at, LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
   constexpr std::size_t kDateWidth = 11;  // "2026-01-02 ", which a person at a terminal knows
+  constexpr std::size_t kLevelWidth = 5;
   std::string name;
   append_escaped(name, fact);
-  std::string line = fmt::format("{} {:<5} {}", to_local(at).substr(kDateWidth), level_name(level), name);
+  std::string line = to_local(at).substr(kDateWidth);
+  line.reserve(kUsualLine);
+  line.push_back(' ');
+  line += level_name(level);
+  line.append(kLevelWidth + 1 - level_name(level).size(), ' ');
+  line += name;
   constexpr std::size_t kFactWidth = 10;
   if (fields.size() > 0 && name.size() < kFactWidth) line.append(kFactWidth - name.size(), ' ');
   for (const LogField& field : fields) {
@@ -169,6 +199,12 @@ spdlog::level::level_enum severity(LogLevel level) {
   return level == LogLevel::kError ? spdlog::level::err : spdlog::level::info;
 }
 
+void write_waiting() {
+  if (waiting.lines.empty()) return;
+  output().log(spdlog::level::info, spdlog::string_view_t(waiting.lines));
+  waiting.lines.clear();
+}
+
 }  // namespace
 
 void configure_log(LogLevel level, LogFormat format) {
@@ -190,7 +226,21 @@ void write_log(LogLevel level, std::string_view fact, std::initializer_list<LogF
   const Time at = system_clock().wall();
   const bool as_json = form.load(std::memory_order_relaxed) == LogFormat::kJson;
   const std::string line = as_json ? json_line(at, level, fact, fields) : text_line(at, level, fact, fields);
-  output().log(severity(level), spdlog::string_view_t(line));
+  if (waiting.batches == 0) {
+    output().log(severity(level), spdlog::string_view_t(line));
+    return;
+  }
+  if (!waiting.lines.empty()) waiting.lines.push_back('\n');
+  waiting.lines += line;
+  if (waiting.lines.size() >= kBatchMax) write_waiting();
+}
+
+LogBatch::LogBatch() {
+  ++waiting.batches;
+}
+
+LogBatch::~LogBatch() {
+  if (--waiting.batches == 0) write_waiting();
 }
 
 }  // namespace hookonce

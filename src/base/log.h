@@ -35,6 +35,19 @@ void configure_log(LogLevel level, LogFormat format);  // default: kInfo, kText.
 bool log_enabled(LogLevel level);
 void write_log(LogLevel level, std::string_view fact, std::initializer_list<LogField> fields);
 
+// While one exists, the lines of its thread gather and go out in one write at its end: for loops that do many small
+// things at once. What a crash in between takes away is their lines alone.
+//
+//   LogBatch batch;
+//   for (Task& task : tasks) task();
+class LogBatch {
+ public:
+  LogBatch();
+  ~LogBatch();
+  LogBatch(const LogBatch&) = delete;
+  LogBatch& operator=(const LogBatch&) = delete;
+};
+
 inline void log_debug(std::string_view fact, std::initializer_list<LogField> fields = {}) {
   if (log_enabled(LogLevel::kDebug)) write_log(LogLevel::kDebug, fact, fields);
 }

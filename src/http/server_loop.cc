@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/log.h"
 #include "http/server_connection.h"
 #include "http/server_exchange.h"
 
@@ -60,6 +61,7 @@ void Loop::run_posted() {
     MutexLock lock(mutex_);
     tasks.swap(posted_);
   }
+  const LogBatch lines;
   for (Task& task : tasks) {
     task();
     task = nullptr;  // What it holds goes before the next one runs, not at the batch's end.
