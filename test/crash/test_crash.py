@@ -19,7 +19,8 @@ from support.recorded_backend import RecordedBackend
 # No retry waits long, and none is the last one.
 DESTINATION = {"retry": {"first": "50ms", "max": "500ms", "attempts": 200}}
 ACKNOWLEDGED_MAX = 300   # between two kills; the number is drawn
-DRAIN_SPREAD = 0.2       # seconds; a drain under load takes about half of it
+HELD_MAX = 8             # attempts in flight; the destination's concurrency is twice that
+DRAIN_SPREAD = 0.05      # seconds; a drain under load takes about half of it
 RELOAD_SPREAD = 0.05     # seconds
 STOP_SPREAD = 0.2        # seconds; far from any lease
 CHECKPOINT_SECONDS = 5   # for one that does not come: then the moment is just another one
@@ -73,18 +74,22 @@ def while_starting(cycle):
         cycle.provider.point_at(cycle.gateway.ingest)
 
 
+def hold_some(cycle):
+    cycle.backend.hold()
+    assert cycle.backend.wait_for_held(cycle.chance.randrange(1, HELD_MAX)), cycle.gateway.log()
+
+
 def while_the_backend_is_slow(cycle):
     cycle.begin()
     cycle.some_acknowledged()
-    cycle.backend.hold()
-    assert cycle.backend.wait_for_held(cycle.chance.randrange(1, 8)), cycle.gateway.log()
+    hold_some(cycle)
 
 
 def while_draining(cycle):
     cycle.begin()
     cycle.some_acknowledged()
     if cycle.chance.random() < 0.5:
-        cycle.backend.hold()  # which makes the drain last
+        hold_some(cycle)  # which makes the drain last
     cycle.gateway.process.send_signal(signal.SIGTERM)
     try:
         cycle.gateway.process.wait(cycle.chance.uniform(0, DRAIN_SPREAD))
