@@ -90,6 +90,8 @@ struct NewEvent {
   std::string body;
   Arrival arrival;
   std::vector<std::string> destinations;  // one delivery each; may be empty (no destination wants this type)
+  // Those of `destinations` that take the events of one ordering key one after another; without a key it means nothing.
+  std::vector<std::string> ordered;
   bool rearm = true;                      // a duplicate of an event with a dead delivery makes that pending again
   Budget::Charge charge;                  // what the body takes of max_inflight, until the accept is done
 };
@@ -119,7 +121,7 @@ inline constexpr int kAttemptsShown = 100;  // newest kept per delivery; replays
 struct Delivery {
   std::string destination;
   DeliveryState state = DeliveryState::kPending;
-  std::optional<Time> next_attempt_at;  // valid while pending
+  std::optional<Time> next_attempt_at;  // while pending; nullopt where it waits behind an earlier one of its line
   std::optional<Time> delivered_at;     // of the last recorded success
   std::vector<Attempt> attempts;        // oldest first
 };

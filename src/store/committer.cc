@@ -355,7 +355,8 @@ void Committer::State::answer_range(const CommitFacts& facts, std::span<AcceptIt
   }
   for (std::size_t i = 0; i < settle_items.size(); ++i) {
     const Next next = settle_items[i].settlement.next;
-    nudge = nudge || (facts.settles[i].taken && (next == Next::kRetry || next == Next::kRelease));
+    nudge =
+        nudge || facts.settles[i].freed || (facts.settles[i].taken && (next == Next::kRetry || next == Next::kRelease));
     callbacks.answer(settle_items[i], facts.settles[i]);
   }
 }

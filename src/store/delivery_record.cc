@@ -11,6 +11,16 @@ DeliveryRecord new_delivery(Time now) {
   return record;
 }
 
+DeliveryRecord held_delivery(Time now) {
+  DeliveryRecord record = new_delivery(now);
+  record.due_at = kHeld;
+  return record;
+}
+
+bool leaves_line(const DeliveryRecord& record, bool skip_dead) {
+  return record.state == DeliveryState::kDelivered || (record.state == DeliveryState::kDead && skip_dead);
+}
+
 namespace {
 
 void arm(DeliveryRecord& record, Time now) {
@@ -21,6 +31,12 @@ void arm(DeliveryRecord& record, Time now) {
 }
 
 }  // namespace
+
+bool free_held(DeliveryRecord& record, Time now) {
+  if (!record.is_held()) return false;
+  arm(record, now);
+  return true;
+}
 
 bool rearm(DeliveryRecord& record, Time now) {
   if (record.state != DeliveryState::kDead || record.delivered_at) return false;

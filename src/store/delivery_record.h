@@ -13,6 +13,9 @@
 
 namespace hookonce {
 
+// Of a delivery that waits behind an earlier one of its line: no moment at which it is due.
+inline constexpr Time kHeld = Time::max();
+
 struct DeliveryRecord {
   DeliveryState state = DeliveryState::kPending;
   Time due_at{};           // kPending: due from here on; kInFlight: the lease's end, after which it is due again; else
@@ -28,11 +31,19 @@ struct DeliveryRecord {
   int new_key = 0;                   // n of the current Idempotency-Key; 0: the plain event id
   int new_keys = 0;                  // how many new keys have been given out
 
+  bool is_held() const { return state == DeliveryState::kPending && due_at == kHeld; }
   bool is_open() const { return state == DeliveryState::kPending || state == DeliveryState::kInFlight; }
   bool operator==(const DeliveryRecord&) const = default;
 };
 
 DeliveryRecord new_delivery(Time now);
+DeliveryRecord held_delivery(Time now);
+
+// It is the first of its line now: due, its policy counted from here. False where it was not held.
+bool free_held(DeliveryRecord& record, Time now);
+
+// Whether the line goes on behind a delivery.
+bool leaves_line(const DeliveryRecord& record, bool skip_dead);
 
 // A provider's resend of a dead delivery that never succeeded: pending, due, with a fresh policy. False where that is
 // not it.

@@ -88,7 +88,7 @@ class MemoryStore final : public Store {
     std::optional<Time> next;
     for (const std::string& name : destinations) {
       const auto queue = open_.find(name);
-      if (queue == open_.end() || queue->second.empty()) continue;
+      if (queue == open_.end() || queue->second.empty() || queue->second.begin()->first == kHeld) continue;
       const Time due = std::max(now, queue->second.begin()->first);
       if (!next || due < *next) next = due;
     }
@@ -170,6 +170,7 @@ class MemoryStore final : public Store {
         continue;
       }
       by_id_.erase(it->second.summary.id);
+      for (const auto& [name, delivery] : it->second.deliveries) leave_line(it->first, name, request.keys_now);
       it = events_.erase(it);
       ++removed;
     }
@@ -181,6 +182,20 @@ class MemoryStore final : public Store {
     return removed;
   }
 
+  Result<bool> apply_line_rule(const LineRule& rule, Time now) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    std::vector<Seq> leaving;
+    for (const auto& [line, seqs] : lines_) {
+      if (line.destination != rule.destination) continue;
+      for (Seq seq : seqs) {
+        const DeliveryRecord& record = events_.at(seq).deliveries.at(rule.destination).record;
+        if (!rule.ordered || leaves_line(record, rule.skip_dead)) leaving.push_back(seq);
+      }
+    }
+    for (Seq seq : leaving) leave_line(seq, rule.destination, now);
+    return false;
+  }
+
   Status health() override { return {}; }
   Status recover(Time) override { return {}; }
   std::vector<std::string> weaknesses() override {
@@ -189,6 +204,12 @@ class MemoryStore final : public Store {
 
  private:
   using KeyName = std::pair<std::string, KeyHash>;  // source and key
+  struct LineName {
+    std::string destination;
+    std::string source;
+    std::string ordering_key;
+    auto operator<=>(const LineName&) const = default;
+  };
 
   AcceptFacts accept(const NewEvent& event, Time now) LOCKS_REQUIRED(mutex_) {
     std::optional<TakenKey> oldest;  // of the live hits
@@ -226,8 +247,40 @@ class MemoryStore final : public Store {
     stored.body = std::make_shared<const std::string>(event.body);
     stored.arrivals.push_back({event.arrival, Verdict::kAccepted, true});
     by_id_[event.id] = seq;
-    for (const std::string& name : event.destinations) set_record(seq, name, new_delivery(now));
+    for (const std::string& name : event.destinations) {
+      const bool first = !is_ordered(event, name) || join_line(seq, name);
+      set_record(seq, name, first ? new_delivery(now) : held_delivery(now));
+    }
     return {Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+  }
+
+  static bool is_ordered(const NewEvent& event, const std::string& name) {
+    return event.ordering_key && std::find(event.ordered.begin(), event.ordered.end(), name) != event.ordered.end();
+  }
+
+  // Whether it is the first.
+  bool join_line(Seq seq, const std::string& name) LOCKS_REQUIRED(mutex_) {
+    const StoredEvent& event = events_.at(seq);
+    std::set<Seq>& line = lines_[{name, event.summary.source, *event.ordering_key}];
+    line.insert(seq);
+    return line.size() == 1;
+  }
+
+  // Whether the next one became due.
+  bool leave_line(Seq seq, const std::string& name, Time now) LOCKS_REQUIRED(mutex_) {
+    const StoredEvent& event = events_.at(seq);
+    if (!event.ordering_key) return false;
+    const auto line = lines_.find({name, event.summary.source, *event.ordering_key});
+    if (line == lines_.end() || line->second.erase(seq) == 0) return false;
+    if (line->second.empty()) {
+      lines_.erase(line);
+      return false;
+    }
+    const Seq next = *line->second.begin();
+    DeliveryRecord record = events_.at(next).deliveries.at(name).record;
+    if (!free_held(record, now)) return false;
+    set_record(next, name, record);
+    return true;
   }
 
   AcceptFacts duplicate(const NewEvent& event, const TakenKey& holder, Time now) LOCKS_REQUIRED(mutex_) {
@@ -257,9 +310,11 @@ class MemoryStore final : public Store {
     if (found == event.deliveries.end()) return {false, state_of(event)};
     DeliveryRecord record = found->second.record;
     const bool taken = settle(record, settlement, now);
+    bool freed = false;
     if (taken) {
       set_record(id->second, settlement.destination, record);
       record_attempt(found->second, settled_attempt(settlement));
+      if (leaves_line(record, settlement.skip_dead)) freed = leave_line(id->second, settlement.destination, now);
     } else {
       // A later attempt has replaced it: what is shown as unknown gets its real outcome, and nothing else changes.
       const auto shown = found->second.attempts.find(settlement.attempt);
@@ -267,16 +322,17 @@ class MemoryStore final : public Store {
         shown->second = settled_attempt(settlement);
       }
     }
-    return {taken, state_of(event)};
+    return {taken, state_of(event), freed};
   }
 
   void claim_for(const ClaimDestination& destination, Time now, Claimed& claimed) LOCKS_REQUIRED(mutex_) {
     RetryPolicy policy;
     policy.attempts = destination.attempts;
     policy.give_up = destination.give_up;
+    std::vector<Seq> skipped;
     for (int leased = 0; leased < destination.slots;) {
       const auto queue = open_.find(destination.name);
-      if (queue == open_.end() || queue->second.empty() || queue->second.begin()->first > now) return;
+      if (queue == open_.end() || queue->second.empty() || queue->second.begin()->first > now) break;
       const Seq seq = queue->second.begin()->second;
       StoredEvent& event = events_.at(seq);
       StoredDelivery& delivery = event.deliveries.at(destination.name);
@@ -287,6 +343,7 @@ class MemoryStore final : public Store {
           bury(record, now);
           set_record(seq, destination.name, record);
           claimed.dead.push_back({event.summary.id, destination.name});
+          if (leaves_line(record, destination.skip_dead)) skipped.push_back(seq);
           continue;
         }
       }
@@ -297,6 +354,7 @@ class MemoryStore final : public Store {
       claimed.leases.push_back(std::move(lease));
       ++leased;
     }
+    for (Seq seq : skipped) leave_line(seq, destination.name, now);
   }
 
   void replay_event(Seq seq, const ReplayRequest& request, Time now, Replayed& replayed) LOCKS_REQUIRED(mutex_) {
@@ -386,7 +444,8 @@ class MemoryStore final : public Store {
       Delivery delivery;
       delivery.destination = name;
       delivery.state = stored.record.state;
-      if (delivery.state == DeliveryState::kPending) delivery.next_attempt_at = stored.record.due_at;
+      if (delivery.state == DeliveryState::kPending && !stored.record.is_held())
+        delivery.next_attempt_at = stored.record.due_at;
       delivery.delivered_at = stored.record.delivered_at;
       for (const auto& [number, attempt] : stored.attempts) delivery.attempts.push_back(attempt);
       if (delivery.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(stored.record));
@@ -402,6 +461,7 @@ class MemoryStore final : public Store {
   std::map<KeyName, TakenKey> keys_ GUARDED_BY(mutex_);
   std::map<std::string, std::set<std::pair<Time, Seq>>> open_
       GUARDED_BY(mutex_);  // pending and in flight, by destination
+  std::map<LineName, std::set<Seq>> lines_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

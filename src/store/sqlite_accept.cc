@@ -23,11 +23,12 @@ void bind_arrival(Query& query, const Arrival& arrival) {
 }  // namespace
 
 Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                             SqliteDeliveries& deliveries, SqliteKeys& keys) {
+                             SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   keys_ = &keys;
+  lines_ = &lines;
   HK_ASSIGN(const std::int64_t newest, database.integer("SELECT max(coalesce((SELECT max(seq) FROM events), 0), "
                                                         "coalesce((SELECT max(seq) FROM pruned), 0))"));
   next_seq_ = newest + 1;
@@ -95,10 +96,20 @@ Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, std::int64_t sou
     HK_TRY(query.run());
   }
   for (const std::string& name : event.destinations) {
-    HK_ASSIGN(const std::int64_t destination, destinations_->add(name));
-    HK_TRY(deliveries_->insert({seq, destination}, new_delivery(now)));
+    HK_TRY(insert_delivery(event, name, seq, source, now));
   }
   return AcceptFacts{Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+}
+
+Status SqliteAccept::insert_delivery(const NewEvent& event, const std::string& name, std::int64_t seq,
+                                     std::int64_t source, Time now) {
+  HK_ASSIGN(const std::int64_t destination, destinations_->add(name));
+  const DeliveryPlace place{seq, destination};
+  bool first = true;
+  if (event.ordering_key && std::find(event.ordered.begin(), event.ordered.end(), name) != event.ordered.end()) {
+    HK_ASSIGN(first, lines_->join(place, source, *event.ordering_key));
+  }
+  return deliveries_->insert(place, first ? new_delivery(now) : held_delivery(now));
 }
 
 Result<AcceptFacts> SqliteAccept::duplicate(const NewEvent& event, std::int64_t holder, Time now) {

@@ -8,6 +8,7 @@
 #include "core/model.h"
 #include "store/sqlite_deliveries.h"
 #include "store/sqlite_keys.h"
+#include "store/sqlite_lines.h"
 #include "store/sqlite_names.h"
 
 namespace hookonce {
@@ -16,7 +17,7 @@ class SqliteAccept {
  public:
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                 SqliteKeys& keys);
+                 SqliteKeys& keys, SqliteLines& lines);
 
   // REQUIRES: within a write transaction.
   Result<AcceptFacts> accept(const NewEvent& event, Time now);
@@ -37,6 +38,8 @@ class SqliteAccept {
 
   Result<Keys> look_up(const NewEvent& event, std::int64_t source, Time now);
   Result<AcceptFacts> insert(const NewEvent& event, std::int64_t source, Time now);
+  Status insert_delivery(const NewEvent& event, const std::string& name, std::int64_t seq, std::int64_t source,
+                         Time now);
   Result<AcceptFacts> duplicate(const NewEvent& event, std::int64_t holder, Time now);
   Result<AcceptFacts> duplicate_of_pruned(const NewEvent& event, std::int64_t holder);
   Status record_arrival(const NewEvent& event, std::int64_t holder, std::int64_t number, const AcceptFacts& facts);
@@ -45,6 +48,7 @@ class SqliteAccept {
   SqliteNames* destinations_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteKeys* keys_ = nullptr;
+  SqliteLines* lines_ = nullptr;
   std::int64_t next_seq_ = 1;
   Statement insert_event_;
   Statement insert_content_;

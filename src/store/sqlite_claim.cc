@@ -7,10 +7,11 @@
 namespace hookonce {
 
 Status SqliteClaim::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                            SqliteDeliveries& deliveries) {
+                            SqliteDeliveries& deliveries, SqliteLines& lines) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
+  lines_ = &lines;
   return prepare_all(database,
                      {
                          {&due_,
@@ -46,11 +47,12 @@ Status SqliteClaim::claim_for(const ClaimDestination& destination, Time now, Con
   RetryPolicy policy;
   policy.attempts = destination.attempts;
   policy.give_up = destination.give_up;
+  std::vector<DeliveryPlace> skipped;
   // Rounds after the first happen only where deliveries were buried; those in flight are never more than were leased
   // once.
   for (int slots = destination.slots; slots > 0;) {
     HK_ASSIGN(const std::vector<std::int64_t> seqs, due(*name, now, slots));
-    if (seqs.empty()) return {};
+    if (seqs.empty()) break;
     for (std::int64_t seq : seqs) {
       const DeliveryPlace place{seq, *name};
       HK_ASSIGN(auto found, deliveries_->find(place));
@@ -63,6 +65,7 @@ Status SqliteClaim::claim_for(const ClaimDestination& destination, Time now, Con
           bury(record, now);
           HK_TRY(deliveries_->save(place, record));
           claimed.dead.push_back({shared->id, destination.name});
+          if (leaves_line(record, destination.skip_dead)) skipped.push_back(place);
           continue;
         }
       }
@@ -80,6 +83,10 @@ Status SqliteClaim::claim_for(const ClaimDestination& destination, Time now, Con
       lease.body = shared->body;
       claimed.leases.push_back(std::move(lease));
     }
+  }
+  for (const DeliveryPlace& place : skipped) {
+    HK_ASSIGN(const bool freed, lines_->leave(place, now));
+    (void)freed;
   }
   return {};
 }
@@ -133,6 +140,9 @@ Result<SettleFacts> SqliteClaim::settle(const Settlement& settlement, Time now) 
     if (facts.taken) {
       HK_TRY(deliveries_->save(place, *record));
       HK_TRY(deliveries_->record_attempt(place, attempt));
+      if (leaves_line(*record, settlement.skip_dead)) {
+        HK_ASSIGN(facts.freed, lines_->leave(place, now));
+      }
     } else {
       HK_TRY(deliveries_->correct_unknown(place, attempt));
     }
@@ -155,7 +165,7 @@ Result<std::optional<Time>> SqliteClaim::next_due(const std::vector<std::string>
     Query query(next_due_);
     query.bind_integer(*destination);
     HK_ASSIGN(const bool found, query.row());
-    if (!found) continue;
+    if (!found || query.time(0) == kHeld) continue;
     const Time due = std::max(now, query.time(0));
     if (!next || due < *next) next = due;
   }

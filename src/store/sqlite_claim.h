@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/sqlite_deliveries.h"
+#include "store/sqlite_lines.h"
 #include "store/sqlite_names.h"
 #include "store/store.h"
 
@@ -17,7 +18,8 @@ namespace hookonce {
 class SqliteClaim {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries);
+  Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
+                 SqliteLines& lines);
 
   // REQUIRES: within a write transaction.
   Result<Claimed> claim(const ClaimRequest& request, Time now);
@@ -47,6 +49,7 @@ class SqliteClaim {
   SqliteNames* sources_ = nullptr;
   SqliteNames* destinations_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
+  SqliteLines* lines_ = nullptr;
   Statement due_;
   Statement content_;
   Statement seq_of_;

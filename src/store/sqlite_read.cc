@@ -89,7 +89,7 @@ Status SqliteRead::read_deliveries(std::int64_t seq, EventDetail& detail) {
     Delivery delivery;
     HK_ASSIGN(delivery.destination, destinations_->name_of(place.destination));
     delivery.state = record.state;
-    if (record.state == DeliveryState::kPending) delivery.next_attempt_at = record.due_at;
+    if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
     delivery.delivered_at = record.delivered_at;
     HK_ASSIGN(delivery.attempts, deliveries_->attempts(place));
     if (record.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(record));

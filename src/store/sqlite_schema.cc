@@ -139,7 +139,18 @@ CREATE TABLE dedup_moved (moved_to INTEGER NOT NULL) STRICT;
 INSERT INTO dedup_moved SELECT coalesce(max(seq), 0) FROM event_keys;
 )sql";
 
-constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory};
+// Migration 3: deliveries to ordered destinations that have not left their line.
+constexpr const char* kLines = R"sql(
+CREATE TABLE lines (
+  destination INTEGER NOT NULL,
+  source INTEGER NOT NULL,
+  ordering_key BLOB NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (destination, source, ordering_key, seq)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines};
 constexpr std::int64_t kNewest = static_cast<std::int64_t>(std::size(kMigrations));
 
 Status not_ours(const std::string& path) {

@@ -14,6 +14,7 @@
 #include "store/sqlite_claim.h"
 #include "store/sqlite_holder.h"
 #include "store/sqlite_keys.h"
+#include "store/sqlite_lines.h"
 #include "store/sqlite_owner_lock.h"
 #include "store/sqlite_read.h"
 #include "store/sqlite_replay.h"
@@ -38,6 +39,7 @@ struct Writer {
   SqliteNames destinations;
   SqliteDeliveries deliveries;
   SqliteKeys keys;
+  SqliteLines lines;
   SqliteSearch search;
   SqliteAccept accept;
   SqliteClaim claim;
@@ -49,11 +51,12 @@ struct Writer {
     HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
     HK_TRY(deliveries.prepare(*database));
     HK_TRY(keys.prepare(*database, *hot));
+    HK_TRY(lines.prepare(*database, deliveries));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
-    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys));
-    HK_TRY(claim.prepare(*database, sources, destinations, deliveries));
+    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines));
+    HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines));
     HK_TRY(replay.prepare(destinations, deliveries, search));
-    return upkeep.prepare(*database, deliveries, keys);
+    return upkeep.prepare(*database, deliveries, keys, lines);
   }
 
   // What was kept in memory of a transaction that did not happen.
@@ -119,6 +122,14 @@ class SqliteStore final : public Store {
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
     return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); }, Sync::kWithNext);
+  }
+
+  Result<bool> apply_line_rule(const LineRule& rule, Time now) override {
+    return write<bool>([&](Writer& writer) -> Result<bool> {
+      HK_ASSIGN(const auto destination, writer.destinations.find(rule.destination));
+      if (!destination) return false;
+      return writer.lines.apply(rule, *destination, now);
+    });
   }
 
   Result<std::int64_t> prune(const PruneRequest& request) override {

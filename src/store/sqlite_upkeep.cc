@@ -12,9 +12,10 @@ constexpr std::int64_t kWalkRows = 2000;
 
 }  // namespace
 
-Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys) {
+Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines) {
   deliveries_ = &deliveries;
   keys_ = &keys;
+  lines_ = &lines;
   return prepare_all(
       database,
       {
@@ -48,7 +49,7 @@ Result<std::int64_t> SqliteUpkeep::prune(const PruneRequest& request) {
     position_ = event.seq;
     HK_ASSIGN(const bool ended, has_ended(event, request.events_before));
     if (!ended) continue;
-    HK_TRY(remove_event(event));
+    HK_TRY(remove_event(event, request.keys_now));
     ++removed;
     if (event.keys_until > request.keys_now) {
       HK_TRY(keep_as_pruned(event));
@@ -84,7 +85,13 @@ Result<bool> SqliteUpkeep::has_ended(const OldEvent& event, Time before) {
   return end < before;
 }
 
-Status SqliteUpkeep::remove_event(const OldEvent& event) {
+Status SqliteUpkeep::remove_event(const OldEvent& event, Time now) {
+  // A dead one may still have held its line up.
+  HK_ASSIGN(const std::vector<PlacedDelivery> deliveries, deliveries_->of_event(event.seq));
+  for (const PlacedDelivery& delivery : deliveries) {
+    HK_ASSIGN(const bool freed, lines_->leave(delivery.place, now));
+    (void)freed;
+  }
   for (Statement* statement : {&remove_event_, &remove_content_, &remove_arrivals_}) {
     Query query(*statement);
     query.bind_integer(event.seq);

@@ -11,6 +11,7 @@
 #include "core/model.h"
 #include "store/sqlite_deliveries.h"
 #include "store/sqlite_keys.h"
+#include "store/sqlite_lines.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -18,7 +19,7 @@ namespace hookonce {
 class SqliteUpkeep {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys);
+  Status prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines);
 
   // REQUIRES: within a write transaction. The walk over old events goes on where the last call ended.
   Result<std::int64_t> prune(const PruneRequest& request);
@@ -37,12 +38,13 @@ class SqliteUpkeep {
   };
   Result<std::vector<OldEvent>> next_events(std::int64_t from);
   Result<bool> has_ended(const OldEvent& event, Time before);
-  Status remove_event(const OldEvent& event);
+  Status remove_event(const OldEvent& event, Time now);
   Status keep_as_pruned(const OldEvent& event);
   Result<std::int64_t> prune_keys(Time now, std::int64_t limit);
 
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteKeys* keys_ = nullptr;
+  SqliteLines* lines_ = nullptr;
   std::int64_t position_ = 0;  // sequence number behind which the walk goes on
   Statement next_events_;
   Statement remove_event_;

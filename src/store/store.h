@@ -35,8 +35,9 @@ struct ClaimDestination {
   std::string name;
   int slots = 0;  // at most this many leases
   Duration lease{};
-  int attempts = 0;    // RetryPolicy::attempts, for deliveries whose lease ran out
-  Duration give_up{};  // RetryPolicy::give_up, likewise
+  int attempts = 0;        // RetryPolicy::attempts, for deliveries whose lease ran out
+  Duration give_up{};      // RetryPolicy::give_up, likewise
+  bool skip_dead = false;  // the line of a delivery that ends as dead here goes on without it
 };
 
 struct ClaimRequest {
@@ -96,6 +97,13 @@ struct Replayed {
   std::optional<std::string> next;  // more to do
 };
 
+// What the configuration says of a destination's lines now.
+struct LineRule {
+  std::string destination;
+  bool ordered = false;
+  bool skip_dead = false;
+};
+
 struct StoreStats {
   std::int64_t events = 0;   // may be an estimate
   std::int64_t pending = 0;  // deliveries
@@ -117,6 +125,11 @@ class Store {
  public:
   virtual ~Store() = default;
 
+  // The deliveries to one destination of one source's events with one ordering key, in the order of acceptance, are a
+  // line where the destination was among NewEvent::ordered. Only the first of a line is due; the others are pending
+  // without a time, until the one before them has been delivered, or ended as dead where skip_dead is set (else it
+  // holds the line up). A replayed or rearmed delivery is due whatever its place; its success takes it out of the line.
+
   // Accepts and settles in one transaction, in order: first the events, then the settlements. For each event either it
   // is new (event, keys, deliveries and first arrival are written), or it is a duplicate (counted, its arrival recorded
   // while there are fewer than kArrivalsMax) and, where event.rearm and one of its deliveries is dead and never
@@ -132,9 +145,9 @@ class Store {
   // Reads only; may answer while commit() does not.
   virtual Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) = 0;
 
-  // Leases due deliveries, the longest due first per destination. A delivery in flight whose lease is over is due too:
-  // its old attempt is recorded as kUnknown, and it ends as dead instead where the policy is used up. Every lease has a
-  // new attempt number.
+  // Leases due deliveries, the longest due first per destination; what this call frees comes with the next one. A
+  // delivery in flight whose lease is over is due too: its old attempt is recorded as kUnknown, and it ends as dead
+  // instead where the policy is used up. Every lease has a new attempt number.
   virtual Result<Claimed> claim(const ClaimRequest& request, Time now) = 0;
 
   // When the next delivery to one of `destinations` becomes due (the past: now); nullopt where nothing is waiting.
@@ -147,6 +160,11 @@ class Store {
 
   // Puts deliveries back to pending, due now, with a fresh policy; marks them as replayed. kNotFound for an unknown id.
   virtual Result<Replayed> replay(const ReplayRequest& request, Time now) = 0;
+
+  // Frees what a changed configuration no longer holds up: all lines where the destination is not ordered any more,
+  // dead ones at a head where they are skipped now. A part at a time; true while there may be more. A backend without
+  // lines has nothing to free.
+  virtual Result<bool> apply_line_rule(const LineRule& rule, Time now);
 
   // Removes what retention allows; the number of events and keys removed, of which there may be more when it is not 0.
   // Pending events and taken keys stay.
@@ -161,5 +179,9 @@ class Store {
   // store serves. Cheap.
   virtual std::vector<std::string> weaknesses() { return {}; }
 };
+
+inline Result<bool> Store::apply_line_rule(const LineRule&, Time) {
+  return false;
+}
 
 }  // namespace hookonce

@@ -44,7 +44,7 @@ class StoreFixture : public testing::TestWithParam<std::string> {
     return facts.ok() ? facts.value().settles.at(0) : SettleFacts();
   }
   Claimed claim(int slots = 100, const std::string& destination = "backend") {
-    auto claimed = store_->claim({{{destination, slots, kLease, attempts_, std::chrono::hours(72)}}}, now_);
+    auto claimed = store_->claim({{{destination, slots, kLease, attempts_, std::chrono::hours(72), skip_dead_}}}, now_);
     EXPECT_OK(claimed);
     return claimed.ok() ? *std::move(claimed) : Claimed();
   }
@@ -80,6 +80,7 @@ class StoreFixture : public testing::TestWithParam<std::string> {
   TempFolder folder_;
   Time now_ = kTestStart;
   int attempts_ = 20;
+  bool skip_dead_ = false;
   std::unique_ptr<Store> store_;
 };
 

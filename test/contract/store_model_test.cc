@@ -57,7 +57,8 @@ std::string text_of(const CommitFacts& facts) {
             (fact.same_body ? " same" : " other") + (fact.new_delivery ? " new\n" : "\n");
   }
   for (const SettleFacts& fact : facts.settles) {
-    text += (fact.taken ? "taken " : "not taken ") + std::string(to_string(fact.event_state)) + "\n";
+    text += (fact.taken ? "taken " : "not taken ") + std::string(to_string(fact.event_state)) +
+            (fact.freed ? " freed\n" : "\n");
   }
   return text;
 }
@@ -100,6 +101,8 @@ std::string text_of(const Result<T>& result) {
   if (!result.ok()) return std::string(to_string(result.code()));
   if constexpr (std::is_same_v<T, std::optional<Time>>) {
     return text_of(result.value());
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return result.value() ? "more" : "done";
   } else if constexpr (std::is_same_v<T, std::optional<EventDetail>>) {
     return result.value() ? text_of(*result.value()) : "none";
   } else {
@@ -134,6 +137,8 @@ class StoreModel : public StoreFixture {
       if (chance(45)) names.push_back(name);
     }
     builder.to(names);
+    const bool has_lines = GetParam() == "memory" || GetParam() == "sqlite";
+    if (has_lines && chance(50)) builder.ordering_key("o" + std::to_string(pick(3))).ordered({"a", "c"});
     NewEvent event = builder.build();
     events_.push_back(event.id);
     return event;
@@ -147,8 +152,11 @@ class StoreModel : public StoreFixture {
     switch (pick(5)) {
       case 0:
         return death(lease);
-      case 1:
-        return release(lease);
+      case 1: {
+        Settlement skipped = death(lease);
+        skipped.skip_dead = true;
+        return chance(50) ? skipped : release(lease);
+      }
       case 2:
         return failure(lease, std::chrono::seconds(pick(20)));
       default:
@@ -193,6 +201,10 @@ class StoreModel : public StoreFixture {
       }
       case 10: {
         // How many rows went is not compared: which of them exist is the backend's own business.
+        if (chance(10)) {
+          const LineRule rule{destination(), chance(70), chance(50)};
+          compare("apply_line_rule", store_->apply_line_rule(rule, now_), model_->apply_line_rule(rule, now_));
+        }
         const PruneRequest request{now_ - std::chrono::seconds(60 + pick(100)), now_};
         ASSERT_OK(store_->prune(request));
         ASSERT_OK(model_->prune(request));
@@ -215,7 +227,8 @@ class StoreModel : public StoreFixture {
   void step_claim() {
     ClaimRequest request;
     for (const char* name : {"a", "b"}) {
-      request.destinations.push_back({name, pick(4), std::chrono::seconds(10), 3, std::chrono::seconds(100)});
+      request.destinations.push_back(
+          {name, pick(4), std::chrono::seconds(10), 3, std::chrono::seconds(100), chance(30)});
     }
     const auto claimed = store_->claim(request, now_);
     compare("claim", claimed, model_->claim(request, now_));

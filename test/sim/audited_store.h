@@ -56,6 +56,7 @@ class AuditedStore final : public Store {
     if (removed.ok()) auditor_.pruned(request, *inner_);
     return removed;
   }
+  Result<bool> apply_line_rule(const LineRule& rule, Time now) override { return inner_->apply_line_rule(rule, now); }
   Status health() override { return inner_->health(); }
   Status recover(Time now) override { return inner_->recover(now); }
 

@@ -32,6 +32,7 @@ class ForwardingStore : public Store {
   Result<StoreStats> stats(Time now) override { return inner_.stats(now); }
   Result<Replayed> replay(const ReplayRequest& request, Time now) override { return inner_.replay(request, now); }
   Result<std::int64_t> prune(const PruneRequest& request) override { return inner_.prune(request); }
+  Result<bool> apply_line_rule(const LineRule& rule, Time now) override { return inner_.apply_line_rule(rule, now); }
   Status health() override { return inner_.health(); }
   Status recover(Time now) override { return inner_.recover(now); }
   std::vector<std::string> weaknesses() override { return inner_.weaknesses(); }
