@@ -23,21 +23,22 @@ struct Block4 {
 
 // IANA's special-purpose registry for IPv4: what is not reachable from everywhere, or is not one host.
 constexpr Block4 kNotPublic4[] = {
-    {{0, 0, 0, 0}, 8},        // this host
-    {{10, 0, 0, 0}, 8},       // private
-    {{100, 64, 0, 0}, 10},    // carrier-grade NAT
-    {{127, 0, 0, 0}, 8},      // loopback
-    {{169, 254, 0, 0}, 16},   // link-local, cloud metadata
-    {{172, 16, 0, 0}, 12},    // private
-    {{192, 0, 0, 0}, 24},     // protocol assignments
-    {{192, 0, 2, 0}, 24},     // documentation
-    {{192, 88, 99, 0}, 24},   // 6to4 relays
-    {{192, 168, 0, 0}, 16},   // private
-    {{198, 18, 0, 0}, 15},    // benchmarks
-    {{198, 51, 100, 0}, 24},  // documentation
-    {{203, 0, 113, 0}, 24},   // documentation
-    {{224, 0, 0, 0}, 4},      // multicast
-    {{240, 0, 0, 0}, 4},      // reserved, broadcast
+    {{0, 0, 0, 0}, 8},         // this host
+    {{10, 0, 0, 0}, 8},        // private
+    {{100, 64, 0, 0}, 10},     // carrier-grade NAT
+    {{127, 0, 0, 0}, 8},       // loopback
+    {{168, 63, 129, 16}, 32},  // what one cloud's machines are served by: public by its number only
+    {{169, 254, 0, 0}, 16},    // link-local, cloud metadata
+    {{172, 16, 0, 0}, 12},     // private
+    {{192, 0, 0, 0}, 24},      // protocol assignments
+    {{192, 0, 2, 0}, 24},      // documentation
+    {{192, 88, 99, 0}, 24},    // 6to4 relays
+    {{192, 168, 0, 0}, 16},    // private
+    {{198, 18, 0, 0}, 15},     // benchmarks
+    {{198, 51, 100, 0}, 24},   // documentation
+    {{203, 0, 113, 0}, 24},    // documentation
+    {{224, 0, 0, 0}, 4},       // multicast
+    {{240, 0, 0, 0}, 4},       // reserved, broadcast
 };
 
 struct Block6 {

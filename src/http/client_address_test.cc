@@ -20,6 +20,7 @@ TEST(ClientAddress, WhatLeadsInsideIsNotPublicInWhateverFormItIsWritten) {
                            "192.0.0.8",
                            "192.0.2.1",
                            "192.88.99.1",
+                           "168.63.129.16",
                            "192.168.0.1",
                            "198.18.0.1",
                            "198.19.255.255",

@@ -30,6 +30,13 @@ class HttpClientTls : public HttpServerTest {
   }
   ~HttpClientTls() override { std::filesystem::remove_all(directory_); }
 
+  // One request to a fresh server with the fixture's certificate, by a client that trusts `ca_file` alone.
+  ClientResponse get_trusting(const std::string& ca_file) {
+    const auto server = start();
+    const auto client = start_client();
+    return ClientCall(*client, {.url = "https://" + server->addresses().at(0) + "/", .ca_file = ca_file}).wait();
+  }
+
   std::string directory_;
 };
 
@@ -46,6 +53,50 @@ TEST_F(HttpClientTls, ACertificateThatTheSystemDoesNotKnowGetsNoRequest) {
   EXPECT_EQ(response.result, ClientResponse::Result::kNotSent);
   EXPECT_THAT(response.error, HasSubstr("certificate"));
   EXPECT_EQ(requests.size(), 0u);
+}
+
+TEST_F(HttpClientTls, AnOwnCaFileIsTrusted) {
+  const ClientResponse response = get_trusting(options_.tls_cert);
+  EXPECT_EQ(response.status, 200) << response.error;
+}
+
+TEST_F(HttpClientTls, AnOwnCaFileIsTrustedInsteadOfTheSystemsAuthorities) {
+  // A file whose only certificate is another one's.
+  const std::string other = directory_ + "/other.crt";
+  const std::string command =
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=other -keyout " +
+      directory_ + "/other.key -out " + other + " 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const ClientResponse response = get_trusting(other);
+  EXPECT_EQ(response.result, ClientResponse::Result::kNotSent);
+  EXPECT_THAT(response.error, HasSubstr("certificate"));
+}
+
+TEST_F(HttpClientTls, ATrustedCertificateForAnotherNameGetsNoRequest) {
+  options_.listen = {"127.0.0.2:0"};
+  const auto server = start();
+  const auto client = start_client();
+  ClientCall call(*client, {.url = "https://" + server->addresses().at(0) + "/", .ca_file = options_.tls_cert});
+  const ClientResponse response = call.wait();
+  EXPECT_EQ(response.result, ClientResponse::Result::kNotSent);
+  EXPECT_THAT(response.error, HasSubstr("127.0.0.2"));
+}
+
+TEST_F(HttpClientTls, AnExpiredCertificateGetsNoRequestAndTheReasonNamesIt) {
+  const std::string request = directory_ + "/request.pem";
+  const std::string command = "openssl req -new -key " + options_.tls_key + " -subj /CN=127.0.0.1 -out " + request +
+                              " 2>/dev/null && openssl x509 -req -days -1 -in " + request + " -signkey " +
+                              options_.tls_key + " -out " + options_.tls_cert + " 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const ClientResponse response = get_trusting(options_.tls_cert);
+  EXPECT_EQ(response.result, ClientResponse::Result::kNotSent);
+  EXPECT_THAT(response.error, HasSubstr("certificate has expired"));
+}
+
+TEST_F(HttpClientTls, AMissingCaFileTrustsNobodyAndIsNamed) {
+  const ClientResponse response = get_trusting(directory_ + "/missing.crt");
+  EXPECT_EQ(response.result, ClientResponse::Result::kNotSent);
+  EXPECT_THAT(response.error, HasSubstr("missing.crt"));
 }
 
 TEST_F(HttpClientTls, AServerWithoutTlsGetsNoRequestEither) {
