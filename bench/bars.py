@@ -69,12 +69,12 @@ def _cells(row):
     def text(number):
         return write(number, row["decimals"], row["unit"])
 
-    measured = "not measured" if row["measured"] is None else text(row["measured"])
-    spread = "" if row["spread"] is None else f"{text(row['spread'][0])} to {text(row['spread'][1])}"
-    return row["name"], row["target"] or "", measured, spread, _verdict(row)
+    low, high = row["spread"]
+    return row["name"], row["target"] or "", text(row["measured"]), f"{text(low)} to {text(high)}", _verdict(row)
 
 
 def print_table(rows, title="figure"):
+    """REQUIRES: all of them were measured."""
     table = [(title, "target", "measured", "spread", "")] + [_cells(row) for row in rows]
     widths = [max(len(line[column]) for line in table) for column in range(5)]
     print()

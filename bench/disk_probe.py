@@ -9,6 +9,7 @@ usage: disk_probe.py FILE
 """
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -39,6 +40,7 @@ def probe(path, stopping):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of the terminal's processes; the input ends then as well
     stopping = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), stopping.set()), daemon=True).start()
     print(json.dumps(probe(sys.argv[1], stopping)))

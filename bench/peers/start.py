@@ -1,10 +1,11 @@
 """What a user would otherwise run, as a competent user would set it up; each peer with two workers and a fresh database.
 
-  fastapi_redis    FastAPI on uvicorn (uvloop, httptools), Redis with `appendfsync always`: `SET NX EX`, then work in the background
+  fastapi_redis    FastAPI on uvicorn (uvloop, httptools), Redis (hiredis) with `appendfsync always`: `SET NX EX`, then background work
   django_postgres  Django on gunicorn (gthread, the faster of its classes here), PostgreSQL with synchronous commits: get_or_create
   webhook          the program `webhook` with an HMAC rule that runs /bin/true: no duplicates found, nothing durable
 
-Each is a context manager that yields a load.Server and stops what it started when it is left.
+Each is a context manager that yields a load.Server and stops what it started when it is left. Databases lie where the system's temporary
+files do (tempfile.tempdir).
 """
 import contextlib
 import os
@@ -12,12 +13,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from load import SECRET, BenchError, Server, await_listening, free_port, stopping
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "test"))
-
 PYTHON = "/usr/bin/python3"  # the distribution's, whose packages these are
 WORKERS = 2
 
@@ -41,36 +42,40 @@ def _running(command, port, log, folder=None, **environment):
 
 
 @contextlib.contextmanager
-def _redis(home):
-    port = free_port()
-    command = [_program("redis-server", "redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(home),
-               "--appendonly", "yes", "--appendfsync", "always", "--save", ""]
-    with _running(command, port, home / "redis.log") as process:
-        yield process, port
+def _redis():
+    """The server, which makes each write durable before it answers."""
+    from support import redis_server  # here, because the other peers need nothing of it
+    try:
+        server = redis_server.RedisServer()
+    except (redis_server.ServerMissing, AssertionError) as error:
+        raise BenchError(f"Redis does not start in {tempfile.gettempdir()}: {error}") from error
+    with server:
+        yield server
 
 
 @contextlib.contextmanager
 def fastapi_redis(directory):
     home = directory / "fastapi_redis"
     home.mkdir()
-    with _redis(home) as (redis, redis_port):
+    with _redis() as redis:
         port = free_port()
         command = [PYTHON, "-m", "uvicorn", "app:app", "--host", "127.0.0.1", "--port", str(port), "--workers", str(WORKERS),
                    "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning"]
         with _running(command, port, home / "log", HERE / "fastapi_redis", STRIPE_SECRET=SECRET,
-                      REDIS_URL=f"redis://127.0.0.1:{redis_port}/0") as process:
-            yield Server("fastapi", port, [process.pid, redis.pid])
+                      REDIS_URL=redis.url()) as process:
+            yield Server("fastapi", port, [process.pid, redis.process.pid])
     shutil.rmtree(home)
 
 
 @contextlib.contextmanager
 def _postgres():
     """The server and how a peer finds it."""
-    from support import postgres_server  # here, because the other peers need nothing of it
+    from support import postgres_server
     try:
-        server = postgres_server.PostgresServer({"synchronous_commit": "on", "shared_buffers": "256MB"})
-    except postgres_server.ServerMissing as error:
-        raise BenchError(f"{error} (./x bench installs it)") from error
+        # No socket file: its path would be too long in a deep folder.
+        server = postgres_server.PostgresServer({"synchronous_commit": "on", "shared_buffers": "256MB", "unix_socket_directories": ""})
+    except (postgres_server.ServerMissing, AssertionError) as error:
+        raise BenchError(f"PostgreSQL does not start in {tempfile.gettempdir()} (--dir names another place): {error}") from error
     with server:
         yield server, {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(server.port), "DATABASE_NAME": postgres_server.DATABASE,
                        "DATABASE_USER": postgres_server.USER, "DATABASE_PASSWORD": postgres_server.PASSWORD}
