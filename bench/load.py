@@ -141,14 +141,14 @@ def generate(generator, server, seconds, **options):
 def measure(generator, server, seconds, companion=None, **options):
     """One run; `companion` is the pid of a process that works for the server without being part of it, or None."""
     def readings():
-        return [server.cpu_seconds(), tree_cpu_seconds(companion) if companion else 0.0, machine_busy_seconds()]
+        return [server.cpu_seconds(), tree_cpu_seconds(companion) if companion else 0.0, machine_busy_seconds(), time.monotonic()]
 
     before = readings()
     run = generate(generator, server, seconds, **options)
-    server_cpu, companion_cpu, machine = (after - first for after, first in zip(readings(), before))
+    server_cpu, companion_cpu, machine, elapsed = (after - first for after, first in zip(readings(), before))
     run["server"] = server.name
     run["server_cpu_seconds"] = server_cpu
-    run["foreign_cores"] = max(0.0, (machine - server_cpu - companion_cpu - run["cpu_seconds"]) / run["seconds"])
+    run["foreign_cores"] = max(0.0, (machine - server_cpu - companion_cpu - run["cpu_seconds"]) / elapsed)
     if run["ok"] == 0:
         raise BenchError(f"{server.name} has answered nothing with 200")
     return run

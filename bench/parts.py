@@ -74,7 +74,7 @@ def _disk_probe(file, found):
     process = subprocess.Popen([sys.executable, str(HERE / "disk_probe.py"), str(file)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     try:
-        yield
+        yield process
     finally:
         output, _ = process.communicate()  # its input ends, and so does it
         found.update(json.loads(output or "{}"))
@@ -89,8 +89,8 @@ def stalls(args, directory, rate):
     probe = {}
     with servers.hookonce(args.binary, directory, name="stalls") as server:
         generate(args.generator, server, args.seconds, events=WARM_UP_EVENTS)
-        with _disk_probe(directory / "probe", probe):
-            run = measure(args.generator, server, args.stall_seconds, rate=rate)
+        with _disk_probe(directory / "probe", probe) as process:
+            run = measure(args.generator, server, args.stall_seconds, companion=process.pid, rate=rate)
     shutil.rmtree(directory / server.name)
     if not probe.get("rounds"):
         raise BenchError("the disk's probe has seen nothing")

@@ -18,7 +18,8 @@ import tempfile
 from load import SECRET, BenchError, Server, await_listening, free_port, stopping
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "test"))
+sys.path.insert(0, str(HERE.parent.parent / "test"))  # support/ has the database servers
+
 PYTHON = "/usr/bin/python3"  # the distribution's, whose packages these are
 WORKERS = 2
 
