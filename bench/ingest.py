@@ -154,6 +154,14 @@ def say_progress(text):
         print(f"\r\033[K  {text}", end="", flush=True)
 
 
+def announce(text):
+    """What takes minutes is told of everywhere."""
+    if sys.stdout.isatty():
+        say_progress(text)
+    else:
+        print(f"  {text}", flush=True)
+
+
 def end_progress():
     if sys.stdout.isatty():
         print("\r\033[K", end="")
@@ -173,7 +181,7 @@ def run_repeated(args, directory, runs):
 
 def run_stalls(args, directory, runs):
     rate = parts.half_rate(runs["hookonce"]) if runs["hookonce"] else args.rate
-    say_progress(f"stalls: {args.stall_seconds} s at {rate:,}/s ...")
+    announce(f"stalls: {args.stall_seconds} s at {rate:,}/s ...")
     run = parts.stalls(args, directory, rate)
     runs["stalls"].append(run)
     end_progress()
@@ -185,6 +193,7 @@ def run_stalls(args, directory, runs):
 
 def run_memory(args, directory, runs):
     begun = time.monotonic()
+    announce(f"memory: filling the inbox with {args.memory_events:,} events ...")
     found = parts.memory(args, directory, say_progress)
     runs["memory"].append(found)
     end_progress()
