@@ -4,7 +4,9 @@
 One generator sends the same signed requests (Stripe events of 1.5 KB, 64 keep-alive connections, 1 % duplicates). These parts take
 turns, one after the other and never two at once, in every repetition:
   hookonce    a SQLite inbox on this disk, accepting alone: every event is verified, and it and its delivery are durable before the
-              answer, but the deliveries wait at a destination that may attempt one an hour. Then the same at half of that rate
+              answer, but the deliveries wait at a destination that may attempt one an hour. In its figure are all threads: HTTP,
+              verification, commits, checkpoints, log, and the dispatcher that finds nothing it may start; no attempt and no
+              settling is. Then the same at half of that rate
   nginx       `return 200`, one worker: no signature, no parsing, no disk. A bound for any HTTP server, not a peer in kind
   fastapi, django, webhook   what peers/start.py tells of, each with its database where it has one
   delivering  hookonce with a destination that answers 200 (another nginx), so it delivers while it accepts
