@@ -9,6 +9,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from with_servers import servers
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build", "release")
 
@@ -35,6 +37,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--without-sdks", action="store_true", help="leave out test/sdk, which counts as one skipped test")
     arguments = parser.parse_args()
+    with servers() as environment:
+        os.environ.update(environment)
+        return run_all(arguments)
+
+
+def run_all(arguments):
     jobs = arguments.jobs
     suites = ["tools", "bench", "test/e2e", "test/twins", "test/crash"] + ([] if arguments.without_sdks else ["test/sdk"])
     results = []

@@ -1,4 +1,4 @@
-// What the store suites share: every backend that open_store() knows, opened fresh, and short words for what a gateway
+// What the store suites share: every backend, opened fresh, and short words for what a gateway
 // does with it.
 #pragma once
 
@@ -9,25 +9,63 @@
 #include <vector>
 
 #include "store/open.h"
+#include "store/postgres_store.h"
 #include "test/support/asserts.h"
 #include "test/support/event_builder.h"
+#include "test/support/postgres_schema.h"
 #include "test/support/temp_folder.h"
 
 namespace hookonce {
 
-// A new backend is one line here.
+// A new backend is one line here, and a class of its own behind make_backend().
 inline std::vector<std::string> store_schemes() {
-  return {"memory", "sqlite"};
+  return {"memory", "sqlite", "postgres", "pgbouncer"};
 }
 
-inline std::string store_url(const std::string& scheme, const TempFolder& folder) {
-  return scheme == "sqlite" ? "sqlite:" + folder.file("inbox.db") : scheme + ":";
+// Where one test's inbox lies: opened again, it is the same one.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string missing() const { return ""; }  // what this machine lacks for it
+  virtual Result<std::unique_ptr<Store>> open(Time now) = 0;
+};
+
+class EmbeddedBackend final : public Backend {
+ public:
+  explicit EmbeddedBackend(std::string scheme) : scheme_(std::move(scheme)) {}
+  Result<std::unique_ptr<Store>> open(Time now) override {
+    return open_store(scheme_ == "sqlite" ? "sqlite:" + folder_.file("inbox.db") : scheme_ + ":", now);
+  }
+
+ private:
+  const std::string scheme_;
+  TempFolder folder_;
+};
+
+class PostgresBackend final : public Backend {
+ public:
+  explicit PostgresBackend(PostgresTestServer server) : schema_(server) {}
+  std::string missing() const override { return schema_.missing(); }
+  // By the tests' time, which the server's clock knows nothing of.
+  Result<std::unique_ptr<Store>> open(Time) override {
+    return open_postgres_store(schema_.url(), PostgresClock::kCaller);
+  }
+
+ private:
+  PostgresTestSchema schema_;
+};
+
+inline std::unique_ptr<Backend> make_backend(const std::string& scheme) {
+  if (scheme == "postgres") return std::make_unique<PostgresBackend>(PostgresTestServer::kDirect);
+  if (scheme == "pgbouncer") return std::make_unique<PostgresBackend>(PostgresTestServer::kPgBouncer);
+  return std::make_unique<EmbeddedBackend>(scheme);
 }
 
 class StoreFixture : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    auto opened = open_store(store_url(GetParam(), folder_), now_);
+    if (skip_without(backend_->missing())) GTEST_SKIP() << backend_->missing();
+    auto opened = backend_->open(now_);
     ASSERT_OK(opened);
     store_ = *std::move(opened);
   }
@@ -77,7 +115,7 @@ class StoreFixture : public testing::TestWithParam<std::string> {
 
   static constexpr Duration kLease = std::chrono::seconds(30);
 
-  TempFolder folder_;
+  std::unique_ptr<Backend> backend_ = make_backend(GetParam());
   Time now_ = kTestStart;
   int attempts_ = 20;
   bool skip_dead_ = false;

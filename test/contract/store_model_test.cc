@@ -269,7 +269,7 @@ class StoreModel : public StoreFixture {
     if (GetParam() == "memory") return;
     pass(std::chrono::seconds(11));
     store_.reset();
-    auto opened = open_store(store_url(GetParam(), folder_), now_);
+    auto opened = backend_->open(now_);
     ASSERT_OK(opened);
     store_ = *std::move(opened);
     step_claim_everything();

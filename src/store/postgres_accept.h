@@ -1,0 +1,107 @@
+// Accept once: which events of a batch are new, which are duplicates of what holds their keys, decided under the locks
+// of one transaction and written in it.
+//
+//   PostgresAccept accept(events, clock);
+//   accept.queue_keys(connection);                    // first round trip: takes what is free
+//   accept.read_keys(results[0]);
+//   if (accept.has_held_keys()) ...                   // second: who holds the rest
+//   facts = accept.decide(records, changes);
+//   accept.queue_writes(connection);
+//
+// The insert of the keys decides: it takes a key that is free or whose window is over, and locks the row of one that is
+// held, so that nothing about the holders can change before the commit. Within the batch the arrivals are then walked
+// in order, as the memory store does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model.h"
+#include "store/postgres_deliveries.h"
+
+namespace hookonce {
+
+// The time of the statements: nullopt is the server's own clock, which production uses; tests give theirs.
+using PostgresClockTime = std::optional<Time>;
+
+class PostgresAccept {
+ public:
+  static constexpr std::size_t kBatchMax = 1 << 16;  // what the sequence numbers of one batch have room for
+
+  // REQUIRES: at most kBatchMax events, which outlive this.
+  PostgresAccept(std::span<const NewEvent> events, PostgresClockTime clock);
+
+  void queue_keys(PostgresConnection& connection);
+  void read_keys(const PostgresResult& result);
+
+  bool has_held_keys() const { return held_ > 0; }
+  static constexpr std::size_t kHolderQueries = 4;
+  void queue_holders(PostgresConnection& connection) const;
+  // REQUIRES: kHolderQueries results. kInternal where a held key has no holder.
+  Status read_holders(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records);
+
+  std::vector<AcceptFacts> decide(std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes);
+  void queue_writes(PostgresConnection& connection) const;
+
+  Time now() const { return now_; }  // valid after read_keys()
+
+ private:
+  struct Holder {
+    EventId id;
+    Time first_at{};
+    KeyHash body_hash{};
+    Time expires_at{};
+    bool pruned = false;
+    std::int64_t duplicates = 0;  // with those of this batch
+    std::int64_t added = 0;       // of this batch
+    std::string added_keys;       // handed over in this batch
+  };
+  struct Key {
+    std::size_t event = 0;  // the first one of the batch that has it
+    bool taken = false;     // by the insert, for that event
+    bool free = false;      // nobody of the batch has it yet
+    std::int64_t seq = 0;   // else who holds it
+    Time expires_at{};
+    std::optional<std::int64_t> older;  // whose window is over
+  };
+  struct NewRow {
+    std::size_t event = 0;
+    std::string keys;
+  };
+  struct ArrivalRow {
+    std::size_t event = 0;
+    std::int64_t holder = 0;
+    int number = 0;
+    Verdict verdict = Verdict::kDuplicate;
+    bool same_body = true;
+  };
+  using KeyName = std::pair<KeyHash, std::string_view>;  // the order of the locks; the view is into the event
+
+  AcceptFacts decide_one(std::size_t index, std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes);
+  AcceptFacts insert(std::size_t index, std::string keys, PostgresChanges& changes);
+  AcceptFacts duplicate(std::size_t index, std::int64_t seq, std::map<PostgresPlace, DeliveryRecord>& records,
+                        PostgresChanges& changes);
+  PostgresParameters held_keys() const;
+  void queue_events(PostgresConnection& connection) const;
+  void queue_counts(PostgresConnection& connection) const;
+  void queue_arrivals(PostgresConnection& connection) const;
+  void queue_moved_keys(PostgresConnection& connection) const;
+
+  const std::span<const NewEvent> events_;
+  const PostgresClockTime clock_;
+  std::int64_t base_ = 0;  // sequence number of the batch's first place
+  Time now_{};
+  std::map<KeyName, Key> keys_;
+  std::size_t held_ = 0;
+  std::map<std::int64_t, Holder> holders_;
+  std::vector<NewRow> new_rows_;
+  std::vector<ArrivalRow> arrivals_;
+};
+
+}  // namespace hookonce

@@ -1,0 +1,244 @@
+#include "store/postgres_schema.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+namespace hookonce {
+
+namespace {
+
+constexpr int kOldestServer = 130000;  // what vacuums inserted-only tables by itself
+constexpr Duration kMigrationWait = std::chrono::seconds(30);
+// "hkon" and what the schema's name makes: gateways of one inbox wait for each other, others don't.
+constexpr const char* kMigrationLock = "SELECT pg_advisory_xact_lock(1751871342, hashtext($1))";
+
+// Migration 1. Everything that came from outside is bytea: a NUL or a lone surrogate must not refuse an event. Names
+// stand in the rows themselves; numbers for them would be a cache to go wrong after a failover. Keys and ids are uuid,
+// which is sixteen bytes without a length. `seq` is the order of acceptance: a number per batch, shifted, plus the
+// place in it. The state numbers are those of the enums in core/model.h.
+constexpr const char* kFirstTables[] = {
+    "CREATE SEQUENCE batches",
+
+    // One row per event, with its first arrival. Narrow, because lists and searches walk it. `keys` holds the hashes
+    // of its dedup keys, sixteen bytes each: what pruning needs, for which an index by event would cost every insert.
+    R"sql(CREATE TABLE events (
+      seq bigint PRIMARY KEY,
+      received_at timestamptz NOT NULL,
+      keys_until timestamptz NOT NULL,
+      duplicates bigint NOT NULL DEFAULT 0 CHECK (duplicates >= 0),
+      size bigint NOT NULL CHECK (size >= 0),
+      arrived_at timestamptz NOT NULL,
+      provider_time timestamptz,
+      secret integer NOT NULL,
+      retry_number integer,
+      forwarded_trusted boolean NOT NULL,
+      id uuid NOT NULL UNIQUE,
+      body_hash uuid NOT NULL,
+      source bytea NOT NULL,
+      type bytea NOT NULL,
+      key bytea,
+      ordering_key bytea,
+      keys bytea NOT NULL CHECK (length(keys) % 16 = 0),
+      remote bytea NOT NULL,
+      retry_reason bytea,
+      CHECK ((retry_number IS NULL) = (retry_reason IS NULL))
+    ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05))sql",
+
+    // Headers and body apart: settling, counting and listing touch none of them.
+    R"sql(CREATE TABLE contents (seq bigint PRIMARY KEY, headers bytea NOT NULL, body bytea NOT NULL)
+    WITH (autovacuum_vacuum_scale_factor = 0.05))sql",
+    // Bodies are mostly small or compressed already; what is compressed here is paid for at every commit.
+    "ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTERNAL",
+
+    // Who holds a dedup key. Expiry is the predicate of the insert; `older` is the holder before, handed out by that
+    // insert. The key comes first in the index, because it alone nearly always decides a comparison.
+    R"sql(CREATE TABLE dedup (
+      seq bigint NOT NULL,
+      expires_at timestamptz NOT NULL,
+      older bigint,
+      key uuid NOT NULL,
+      source bytea NOT NULL,
+      PRIMARY KEY (key, source)
+    ) WITH (fillfactor = 95, autovacuum_vacuum_scale_factor = 0.02))sql",
+
+    // Earlier holders of a key whose window was over, so that all events of a key are found by it.
+    R"sql(CREATE TABLE former_holders (
+      key uuid NOT NULL,
+      source bytea NOT NULL,
+      seq bigint NOT NULL,
+      PRIMARY KEY (key, source, seq)
+    ))sql",
+
+    // What a duplicate is told of an event that was pruned before its keys' window was over.
+    R"sql(CREATE TABLE pruned (
+      seq bigint PRIMARY KEY,
+      received_at timestamptz NOT NULL,
+      keys_until timestamptz NOT NULL,
+      id uuid NOT NULL,
+      body_hash uuid NOT NULL,
+      source bytea NOT NULL,
+      keys bytea NOT NULL CHECK (length(keys) % 16 = 0)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.05))sql",
+    "CREATE INDEX pruned_by_end ON pruned (keys_until)",
+
+    // Duplicates only; the first arrival is in events.
+    R"sql(CREATE TABLE arrivals (
+      seq bigint NOT NULL,
+      arrived_at timestamptz NOT NULL,
+      provider_time timestamptz,
+      number integer NOT NULL CHECK (number BETWEEN 2 AND 100),
+      secret integer NOT NULL,
+      retry_number integer,
+      verdict integer NOT NULL CHECK (verdict IN (1, 2)),
+      same_body boolean NOT NULL,
+      body_hash uuid NOT NULL,
+      remote bytea NOT NULL,
+      retry_reason bytea,
+      PRIMARY KEY (seq, number),
+      CHECK ((retry_number IS NULL) = (retry_reason IS NULL))
+    ) WITH (autovacuum_vacuum_scale_factor = 0.05))sql",
+
+    // due_at: while pending, when it is due; while in flight, when its lease is over; else without meaning. A delivery
+    // is written three times in its life, so its dead versions are taken away early and have room beside them.
+    R"sql(CREATE TABLE deliveries (
+      seq bigint NOT NULL,
+      due_at timestamptz NOT NULL,
+      armed_at timestamptz NOT NULL,
+      claimed_at timestamptz NOT NULL,
+      ended_at timestamptz NOT NULL,
+      delivered_at timestamptz,
+      state integer NOT NULL CHECK (state BETWEEN 0 AND 3),
+      attempt integer NOT NULL CHECK (attempt >= 0),
+      counted integer NOT NULL CHECK (counted BETWEEN 0 AND attempt),
+      new_key integer NOT NULL CHECK (new_key BETWEEN 0 AND new_keys),
+      new_keys integer NOT NULL,
+      unsettled boolean NOT NULL,
+      replay boolean NOT NULL,
+      destination bytea NOT NULL,
+      PRIMARY KEY (seq, destination),
+      CHECK (state <> 1 OR (unsettled AND attempt > 0)),
+      CHECK (state <> 2 OR delivered_at IS NOT NULL)
+    ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+            autovacuum_analyze_scale_factor = 0.05))sql",
+    "CREATE INDEX deliveries_open ON deliveries (destination, due_at, seq) WHERE state IN (0, 1)",
+    "CREATE INDEX deliveries_dead ON deliveries (seq) WHERE state = 3",
+
+    // Attempts that have ended, and those whose lease ran out; the one in flight is in its delivery's row.
+    R"sql(CREATE TABLE attempts (
+      seq bigint NOT NULL,
+      started_at timestamptz NOT NULL,
+      duration bigint,
+      number integer NOT NULL CHECK (number > 0),
+      outcome integer NOT NULL CHECK (outcome BETWEEN 0 AND 3),
+      status integer NOT NULL,
+      destination bytea NOT NULL,
+      error bytea NOT NULL CHECK (length(error) <= 1024),
+      response bytea NOT NULL CHECK (length(response) <= 1024),
+      PRIMARY KEY (seq, destination, number)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.05))sql",
+};
+
+struct Migration {
+  const char* const* statements;
+  std::size_t count;
+};
+constexpr Migration kMigrations[] = {{kFirstTables, std::size(kFirstTables)}};
+constexpr int kNewest = static_cast<int>(std::size(kMigrations));
+
+PostgresTransaction migration_transaction(const PostgresTarget& target) {
+  return {target.schema, kMigrationWait, kMigrationWait, false};
+}
+
+// What makes every gateway's statements find the tables: the schema, and a table that holds its version.
+Status add_marks(PostgresConnection& connection, const PostgresTarget& target, bool schema_exists) {
+  // Who may not make schemas can be given one; IF NOT EXISTS would ask for the right all the same.
+  if (!schema_exists) connection.add(fmt::format("CREATE SCHEMA {}", target.schema));
+  connection.add("CREATE TABLE schema_version (version integer NOT NULL, written_by text NOT NULL)");
+  connection.add("INSERT INTO schema_version VALUES (0, 'hookonce')");
+  const auto made = connection.run();
+  if (made.ok() || connection.state() != "42501") return made.status();
+  return precondition(
+      fmt::format("{}: no right to make the schema {}; as an owner of the database run CREATE SCHEMA {} "
+                  "AUTHORIZATION the user of store.url",
+                  target.shown, target.schema, target.schema));
+}
+
+// The version of the tables; 0 where there are none yet.
+Result<int> read_version(PostgresConnection& connection, const PostgresTarget& target) {
+  connection.add(kMigrationLock, PostgresParameters().add_text(target.schema));
+  connection.add(
+      "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = n.oid), "
+      "(SELECT count(*) FROM pg_class WHERE relnamespace = n.oid AND relname = 'schema_version') "
+      "FROM pg_namespace n WHERE nspname = $1",
+      PostgresParameters().add_text(target.schema));
+  HK_ASSIGN(const auto found, connection.run());
+  const bool exists = found[1].rows() == 1;
+  const bool ours = exists && found[1].bigint(0, 1) == 1;
+  if (exists && !ours && found[1].bigint(0, 0) > 0) {
+    return precondition(
+        fmt::format("{}: the schema {} holds tables that are not hookonce's; name another with ?schema=", target.shown,
+                    target.schema));
+  }
+  if (!ours) {
+    HK_TRY(add_marks(connection, target, exists));
+    return 0;
+  }
+  connection.add("SELECT version FROM schema_version");
+  HK_ASSIGN(const auto version, connection.run());
+  if (version[0].rows() != 1) return internal("the table schema_version does not hold one row");
+  return version[0].integer(0, 0);
+}
+
+}  // namespace
+
+Result<PostgresServerState> check_server(PostgresConnection& connection, const PostgresTarget& target) {
+  if (connection.server_version() < kOldestServer) {
+    return precondition(fmt::format("{}: the server is version {}; hookonce needs PostgreSQL 13 or newer", target.shown,
+                                    connection.server_version() / 10000));
+  }
+  connection.begin({target.schema, kMigrationWait, kMigrationWait, true});
+  connection.add(
+      "SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on', "
+      "current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on', "
+      "current_setting('synchronous_standby_names') <> ''");
+  HK_ASSIGN(const auto answers, connection.run_and_commit());
+  const PostgresResult& answer = answers.at(0);
+  if (answer.flag(0, 0)) {
+    return precondition(target.shown + ": the server is a read-only replica; name its primary in store.url");
+  }
+  if (answer.flag(0, 1)) {
+    return precondition(target.shown +
+                        ": the server is read-only (default_transaction_read_only = on); turn it off for this user");
+  }
+  if (!answer.flag(0, 2)) {
+    return precondition(target.shown +
+                        ": the server runs with fsync = off, so that a power loss takes what was "
+                        "acknowledged; turn it on");
+  }
+  if (!answer.flag(0, 3)) {
+    return precondition(target.shown +
+                        ": the server runs with full_page_writes = off, so that a power loss can destroy "
+                        "the tables; turn it on");
+  }
+  return PostgresServerState{answer.flag(0, 4)};
+}
+
+Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target) {
+  connection.begin(migration_transaction(target));
+  HK_ASSIGN(const int version, read_version(connection, target));
+  if (version > kNewest) {
+    return precondition(fmt::format("{}: its tables are version {}, this program knows up to {}; use a newer hookonce",
+                                    target.shown, version, kNewest));
+  }
+  if (version < kNewest) {
+    for (int next = version; next < kNewest; ++next) {
+      for (std::size_t i = 0; i < kMigrations[next].count; ++i) connection.add(kMigrations[next].statements[i]);
+    }
+    connection.add(fmt::format("UPDATE schema_version SET version = {}", kNewest));
+  }
+  return connection.run_and_commit().status();
+}
+
+}  // namespace hookonce

@@ -1,0 +1,22 @@
+// The tables of a PostgreSQL inbox, as numbered migrations, and what a server must be to hold one.
+//
+// To change the tables: add a migration with the next number to postgres_schema.cc and never touch a landed one.
+#pragma once
+
+#include "base/result.h"
+#include "store/postgres_connection.h"
+
+namespace hookonce {
+
+// kPrecondition, each with its mend: older than version 13, fsync or full_page_writes off, a read-only replica.
+// kUnavailable where the server does not answer. The time is the server's when it answered.
+struct PostgresServerState {
+  bool standby_names = false;  // synchronous_standby_names is set: a failover loses nothing that was acknowledged
+};
+Result<PostgresServerState> check_server(PostgresConnection& connection, const PostgresTarget& target);
+
+// Makes the schema and its tables, or brings older ones up to date: in one transaction, and of several gateways that
+// start at once only one does. kPrecondition: not ours, newer than this program, no right to make it.
+Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target);
+
+}  // namespace hookonce

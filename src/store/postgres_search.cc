@@ -1,0 +1,178 @@
+#include "store/postgres_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/dedup.h"
+#include "store/event_filter.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr std::int64_t kStepCandidates = 4000;    // a few milliseconds
+constexpr std::int64_t kFirstStepSpare = 100;     // most lists are answered by little more than what they ask for
+constexpr std::int64_t kStepBodies = 16ll << 20;  // of bodies to be searched, likewise
+constexpr std::int64_t kAnyBodies = 1ll << 60;    // where no body is looked at
+
+// An event appears once per delivery in the indexes of deliveries.
+constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
+constexpr const char* kPendingEvents =
+    "SELECT DISTINCT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
+constexpr const char* kDeadEvents =
+    "SELECT DISTINCT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
+constexpr const char* kEventsOfKey =
+    "SELECT seq FROM dedup WHERE key = ANY ($12::uuid[]) AND seq < $1 UNION "
+    "SELECT seq FROM former_holders WHERE key = ANY ($12::uuid[]) AND seq < $1 ORDER BY seq DESC LIMIT $2";
+
+// The first row says how far the step came, whether anything matched or not. The state is what EventStateOf makes of
+// the deliveries. Bytes are searched as text in which every byte but plain ASCII stands as an escape, in lower case by
+// ASCII's rules: a match by bytes is always one there, and only a few are one there alone (judge_again()).
+std::string step_sql(const char* candidates) {
+  return fmt::format(
+      "WITH candidates AS MATERIALIZED ({}), "
+      "weighed AS (SELECT e.*, sum(e.size) OVER (ORDER BY e.seq DESC) AS bytes FROM candidates JOIN events e USING "
+      "(seq)), "
+      "bounded AS MATERIALIZED (SELECT * FROM weighed WHERE bytes - size < $3), "
+      "reach AS (SELECT (SELECT count(*) FROM candidates) AS candidates, (SELECT min(seq) FROM candidates) AS lowest, "
+      "count(*) AS judged, min(seq) AS lowest_judged, (SELECT count(*) FROM weighed) AS weighed, "
+      "coalesce(max(bytes), 0)::bigint AS bytes FROM bounded), "
+      "judged AS (SELECT b.*, (SELECT CASE WHEN bool_or(d.state IN (0, 1)) THEN 0 WHEN bool_or(d.state = 3) THEN 2 "
+      "ELSE 1 END FROM deliveries d WHERE d.seq = b.seq) AS state FROM bounded b "
+      "WHERE ($4::bytea IS NULL OR source = $4) AND ($5::bytea IS NULL OR type = $5) "
+      "AND ($6::bytea IS NULL OR key = $6) AND ($7::timestamptz IS NULL OR received_at >= $7) "
+      "AND ($8::timestamptz IS NULL OR received_at < $8)), "
+      "matching AS (SELECT * FROM judged j WHERE ($9::bigint IS NULL OR state = $9) AND ($10::text IS NULL "
+      "OR position($10 IN id::text) > 0 "
+      "OR position($10 IN lower(encode(key, 'escape') COLLATE \"C\")) > 0 "
+      "OR position($10 IN lower(encode(type, 'escape') COLLATE \"C\")) > 0 "
+      "OR EXISTS (SELECT FROM contents c WHERE c.seq = j.seq "
+      "AND position($10 IN lower(encode(c.body, 'escape') COLLATE \"C\")) > 0)) ORDER BY seq DESC LIMIT $11) "
+      "SELECT r.candidates, r.lowest, r.judged, r.lowest_judged, r.weighed, r.bytes, "
+      "m.seq, m.id, m.source, m.type, m.key, m.received_at, m.duplicates, m.size, m.state "
+      "FROM reach r LEFT JOIN matching m ON true ORDER BY m.seq DESC",
+      candidates);
+}
+constexpr int kFoundColumn = 6;
+
+const std::string& sql_for(const PostgresSearch& search) {
+  static const std::string all = step_sql(kAllEvents);
+  static const std::string pending = step_sql(kPendingEvents);
+  static const std::string dead = step_sql(kDeadEvents);
+  static const std::string of_key = step_sql(kEventsOfKey);
+  if (search.filter.key) return of_key;
+  if (search.filter.state == EventState::kPending) return pending;
+  if (search.filter.state == EventState::kDead || search.dead_deliveries) return dead;
+  return all;
+}
+
+// As PostgreSQL's encode(..., 'escape') writes bytes, in lower case.
+std::string escaped(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (byte == 0 || byte >= 0x80) {
+      text += fmt::format("\\{:03o}", byte);
+    } else if (c == '\\') {
+      text += "\\\\";
+    } else {
+      text += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    }
+  }
+  return text;
+}
+
+// Whether what is searched for could be met in the middle of an escape.
+bool is_ambiguous(std::string_view query) {
+  if (query.empty()) return false;
+  const auto first = static_cast<std::uint8_t>(query[0]);
+  return (first >= '0' && first <= '7') || first == '\\' || first == 0 || first >= 0x80;
+}
+
+std::int64_t step_of(const PostgresSearch& search) {
+  const auto first = static_cast<std::int64_t>(search.wanted) + kFirstStepSpare;
+  return search.candidates == 0 ? std::min(first, kStepCandidates) : kStepCandidates;
+}
+
+PostgresParameters parameters_of(const PostgresSearch& search) {
+  const EventFilter& filter = search.filter;
+  PostgresParameters parameters;
+  parameters.add_bigint(search.before).add_bigint(step_of(search));
+  parameters.add_bigint(filter.query.empty() ? kAnyBodies : kStepBodies);
+  parameters.add_bytes(filter.source).add_bytes(filter.type).add_bytes(filter.key);
+  parameters.add_time(filter.since).add_time(filter.until);
+  parameters.add_bigint(filter.state ? std::optional(static_cast<std::int64_t>(*filter.state)) : std::nullopt);
+  if (filter.query.empty()) {
+    parameters.add_no_text();
+  } else {
+    parameters.add_text(escaped(filter.query));
+  }
+  parameters.add_bigint(static_cast<std::int64_t>(search.wanted - search.found.size()));
+  if (filter.key) {
+    PostgresColumn keys(PostgresType::kUuid);
+    for (const KeyHash& key : hashes_of_text(*filter.key)) keys.add(key);
+    parameters.add_column(std::move(keys));
+  }
+  return parameters;
+}
+
+PostgresFound read_found(const PostgresResult& result, int row) {
+  PostgresFound found;
+  found.seq = result.bigint(row, kFoundColumn);
+  found.summary.id = EventId(result.uuid(row, kFoundColumn + 1));
+  found.summary.source = result.bytes(row, kFoundColumn + 2);
+  found.summary.type = result.bytes(row, kFoundColumn + 3);
+  found.summary.key = result.optional_bytes(row, kFoundColumn + 4);
+  found.summary.received_at = result.time(row, kFoundColumn + 5);
+  found.summary.duplicates = result.bigint(row, kFoundColumn + 6);
+  found.summary.size = static_cast<std::size_t>(result.bigint(row, kFoundColumn + 7));
+  found.summary.state = static_cast<EventState>(result.integer(row, kFoundColumn + 8));
+  return found;
+}
+
+// What was found in the escaped text, looked for in the bytes themselves.
+Result<bool> judge_again(PostgresConnection& connection, const PostgresTransaction& transaction,
+                         const EventFilter& filter, const PostgresFound& found) {
+  if (!is_ambiguous(filter.query) || matches_names(filter, found.summary)) return true;
+  connection.begin(transaction);
+  connection.add("SELECT body FROM contents WHERE seq = $1", PostgresParameters().add_bigint(found.seq));
+  HK_ASSIGN(const auto results, connection.run_and_commit());
+  return results[0].rows() == 1 && contains(results[0].bytes(0, 0), filter.query);
+}
+
+}  // namespace
+
+Status search_step(PostgresConnection& connection, const PostgresTransaction& transaction, PostgresSearch& search) {
+  const std::size_t room = search.wanted - search.found.size();
+  const std::int64_t step = step_of(search);
+  connection.begin(transaction);
+  connection.add(sql_for(search), parameters_of(search));
+  HK_ASSIGN(const auto results, connection.run_and_commit());
+  const PostgresResult& answer = results.at(0);
+  std::size_t matched = 0;
+  for (int row = 0; row < answer.rows(); ++row) {
+    if (answer.is_null(row, kFoundColumn)) continue;
+    ++matched;
+    PostgresFound found = read_found(answer, row);
+    search.before = found.seq;
+    HK_ASSIGN(const bool matches, judge_again(connection, transaction, search.filter, found));
+    if (matches) search.found.push_back(std::move(found));
+  }
+  const std::int64_t candidates = answer.bigint(0, 0);
+  const std::int64_t judged = answer.bigint(0, 2);
+  search.candidates += candidates;
+  search.bytes += search.filter.query.empty() ? 0 : answer.bigint(0, 5);
+  if (matched < room) {
+    // The whole step was looked at, not only what came before the last match.
+    const bool whole = judged == answer.bigint(0, 4);
+    search.exhausted = whole && candidates < step;
+    if (!answer.is_null(0, 1)) search.before = whole ? answer.bigint(0, 1) : answer.bigint(0, 3);
+  }
+  search.finished = search.exhausted || search.found.size() >= search.wanted ||
+                    search.candidates >= kSearchCandidatesMax || search.bytes >= kSearchBodiesMax;
+  return {};
+}
+
+}  // namespace hookonce

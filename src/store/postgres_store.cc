@@ -1,0 +1,310 @@
+#include "store/postgres_store.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/log.h"
+#include "base/sync.h"
+#include "store/event_filter.h"
+#include "store/postgres_accept.h"
+#include "store/postgres_claim.h"
+#include "store/postgres_pool.h"
+#include "store/postgres_prune.h"
+#include "store/postgres_read.h"
+#include "store/postgres_replay.h"
+#include "store/postgres_schema.h"
+#include "store/postgres_search.h"
+
+namespace hookonce {
+
+namespace {
+
+// A batch that meets another one in its way (a deadlock, which the server ends after a second) goes through when it is
+// repeated; more often than this, something else is wrong.
+constexpr int kRepeatsMax = 5;
+
+// A row that another gateway holds is free again within milliseconds; where a person's transaction holds it, the batch
+// is put back and the store stays well.
+// Longer than the second after which a server looks for deadlocks by default: those are repeated at once.
+constexpr Duration kLockTimeout = std::chrono::milliseconds(1500);
+constexpr Duration kWriteTimeout = std::chrono::seconds(5);
+constexpr Duration kReadTimeout = std::chrono::seconds(15);
+
+// Connections at most, each opened when first needed: commits, claims and pruning, people's reading. A search must not
+// keep an event waiting.
+constexpr int kCommitConnections = 4;
+constexpr int kClaimConnections = 3;
+constexpr int kReadConnections = 4;
+
+class PostgresStore final : public Store {
+ public:
+  PostgresStore(PostgresTarget target, PostgresClock clock)
+      : target_(std::move(target)),
+        clock_(clock),
+        write_{target_.schema, kLockTimeout, kWriteTimeout, false},
+        read_{target_.schema, kLockTimeout, kReadTimeout, true},
+        commits_(target_, kCommitConnections),
+        claims_(target_, kClaimConnections),
+        reads_(target_, kReadConnections) {}
+
+  // Connects and makes sure that this is an inbox. Also in a recovery: the server may be another one now.
+  Status open() LOCKS_EXCLUDED(health_mutex_);
+
+  Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
+                             Time now) override;
+
+  Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
+    return transact<std::optional<AcceptFacts>>(reads_, [&](PostgresConnection& connection) {
+      return read_duplicate(connection, read_, event, clock_of(now));
+    });
+  }
+
+  Result<Claimed> claim(const ClaimRequest& request, Time now) override {
+    return transact<Claimed>(
+        claims_, [&](PostgresConnection& connection) { return claim_due(connection, write_, request, clock_of(now)); });
+  }
+
+  Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) override {
+    return transact<std::optional<Time>>(claims_, [&](PostgresConnection& connection) {
+      return find_next_due(connection, read_, destinations, clock_of(now), now);
+    });
+  }
+
+  Result<std::optional<EventDetail>> get(const EventId& id) override {
+    return transact<std::optional<EventDetail>>(
+        reads_, [&](PostgresConnection& connection) { return read_event(connection, read_, id); });
+  }
+
+  Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
+    PostgresSearch search;
+    search.filter = filter;
+    HK_ASSIGN(EventPage page, find(search, limit, cursor));
+    for (PostgresFound& found : search.found) page.items.push_back(std::move(found.summary));
+    return page;
+  }
+
+  Result<StoreStats> stats(Time) override {
+    return transact<StoreStats>(reads_, [&](PostgresConnection& connection) { return read_stats(connection, read_); });
+  }
+
+  Result<Replayed> replay(const ReplayRequest& request, Time now) override;
+
+  Result<std::int64_t> prune(const PruneRequest& request) override LOCKS_EXCLUDED(prune_mutex_) {
+    MutexLock lock(prune_mutex_);
+    PostgresPrune* const prune = &prune_;  // The analysis does not see that the lock is held inside a lambda too.
+    return transact<std::int64_t>(claims_, [&](PostgresConnection& connection) {
+      return prune->run(connection, write_, request, clock_of(request.keys_now));
+    });
+  }
+
+  Status health() override LOCKS_EXCLUDED(health_mutex_) {
+    MutexLock lock(health_mutex_);
+    return health_;
+  }
+
+  Status recover(Time) override;
+
+  std::vector<std::string> weaknesses() override LOCKS_EXCLUDED(health_mutex_) {
+    MutexLock lock(health_mutex_);
+    if (standby_names_) return {};
+    return {
+        "PostgreSQL without synchronous_standby_names: a failover to a replica may lose what was acknowledged last"};
+  }
+
+ private:
+  PostgresClockTime clock_of(Time now) const {
+    return clock_ == PostgresClock::kCaller ? PostgresClockTime(now) : std::nullopt;
+  }
+
+  // Runs `work`, which begins and commits, on a connection of the pool; repeats it where the server asks for that, and
+  // once where a connection turned out to have been closed while it was idle.
+  template <typename T, typename Work>
+  Result<T> transact(PostgresPool& pool, Work work) LOCKS_EXCLUDED(health_mutex_);
+
+  // Runs the search to its end; leaves at most `limit` events in it. The page has the cursor alone.
+  Result<EventPage> find(PostgresSearch& search, int limit, const std::optional<std::string>& cursor);
+  void set_health(const Status& status) LOCKS_EXCLUDED(health_mutex_);
+
+  const PostgresTarget target_;
+  const PostgresClock clock_;
+  const PostgresTransaction write_;
+  const PostgresTransaction read_;
+  PostgresPool commits_;
+  PostgresPool claims_;
+  PostgresPool reads_;
+
+  Mutex prune_mutex_;
+  PostgresPrune prune_ GUARDED_BY(prune_mutex_);
+
+  Mutex health_mutex_;
+  Status health_ GUARDED_BY(health_mutex_) = unavailable("the store is not open");
+  bool standby_names_ GUARDED_BY(health_mutex_) = true;  // as of the last opening
+};
+
+Status PostgresStore::open() {
+  commits_.clear();
+  claims_.clear();
+  reads_.clear();
+  HK_ASSIGN(PostgresPool::Loan loan, commits_.borrow(PostgresPool::Opening::kFresh));
+  HK_ASSIGN(const PostgresServerState server, check_server(loan.connection(), target_));
+  HK_TRY(prepare_schema(loan.connection(), target_));
+  loan.keep();
+  MutexLock lock(health_mutex_);
+  health_ = {};
+  standby_names_ = server.standby_names;
+  return {};
+}
+
+template <typename T, typename Work>
+Result<T> PostgresStore::transact(PostgresPool& pool, Work work) {
+  PostgresPool::Opening opening = health().ok() ? PostgresPool::Opening::kAllowed : PostgresPool::Opening::kOnlyIdle;
+  for (int repeats = 0;; ++repeats) {
+    auto borrowed = pool.borrow(opening);
+    if (!borrowed.ok()) {
+      const Status ill = health();
+      if (!ill.ok()) return unavailable(ill.message());
+      const Status refused = unavailable(borrowed.status().message());
+      set_health(refused);
+      return refused;
+    }
+    PostgresPool::Loan& loan = borrowed.value();
+    PostgresConnection& connection = loan.connection();
+    Result<T> result = work(connection);
+    if (result.ok()) {
+      loan.keep();
+      return result;
+    }
+    if (connection.rollback()) loan.keep();
+    switch (connection.trouble()) {
+      case PostgresTrouble::kRepeat:
+        if (repeats < kRepeatsMax) continue;
+        return result;
+      case PostgresTrouble::kLost:
+        // Whoever closed an idle connection (a restart, a pooler, a firewall) took nothing with it.
+        if (result.code() == Code::kUnavailable && !loan.fresh() && opening == PostgresPool::Opening::kAllowed) {
+          opening = PostgresPool::Opening::kFresh;
+          continue;
+        }
+        set_health(unavailable(result.status().message()));
+        return result;
+      case PostgresTrouble::kServer:
+        set_health(unavailable(result.status().message()));
+        return result;
+      case PostgresTrouble::kNone:
+      case PostgresTrouble::kBusy:
+      case PostgresTrouble::kItem:
+        if (result.code() == Code::kUnknown) set_health(unavailable(result.status().message()));
+        return result;
+    }
+  }
+}
+
+Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
+                                          Time now) {
+  if (events.size() > PostgresAccept::kBatchMax)
+    return internal("more events in one batch than its numbers have room for");
+  return transact<CommitFacts>(commits_, [&](PostgresConnection& connection) -> Result<CommitFacts> {
+    PostgresAccept accept(events, clock_of(now));
+    PostgresSettle settle(settlements);
+    std::map<PostgresPlace, DeliveryRecord> records;
+    connection.begin(write_);
+    accept.queue_keys(connection);
+    if (!settlements.empty()) settle.queue_lock(connection);
+    HK_ASSIGN(const auto first, connection.run());
+    accept.read_keys(first.at(0));
+    if (!settlements.empty()) settle.read(std::span(first).subspan(1), records);
+    if (accept.has_held_keys()) {
+      accept.queue_holders(connection);
+      HK_ASSIGN(const auto second, connection.run());
+      HK_TRY(accept.read_holders(second, records));
+    }
+    PostgresChanges changes;
+    CommitFacts facts;
+    facts.accepts = accept.decide(records, changes);
+    facts.settles = settle.decide(records, changes, accept.now());
+    accept.queue_writes(connection);
+    changes.queue(connection);
+    HK_TRY(connection.run_and_commit().status());
+    return facts;
+  });
+}
+
+Result<EventPage> PostgresStore::find(PostgresSearch& search, int limit, const std::optional<std::string>& cursor) {
+  HK_ASSIGN(search.before, parse_cursor(cursor));
+  // One more than asked for shows whether there is a next page.
+  search.wanted = static_cast<std::size_t>(limit) + 1;
+  while (!search.finished) {
+    HK_ASSIGN(const PostgresSearch next,
+              transact<PostgresSearch>(reads_, [&](PostgresConnection& connection) -> Result<PostgresSearch> {
+                PostgresSearch step = search;  // a step that is repeated begins where this one did
+                HK_TRY(search_step(connection, read_, step));
+                return step;
+              }));
+    search = next;
+  }
+  EventPage page;
+  if (search.found.size() == search.wanted) {
+    search.found.pop_back();
+    page.next = format_cursor(search.found.back().seq);
+  } else if (!search.exhausted) {
+    page.next = format_cursor(search.before);
+  }
+  return page;
+}
+
+Result<Replayed> PostgresStore::replay(const ReplayRequest& request, Time now) {
+  if (request.ids.size() > static_cast<std::size_t>(kListMax)) return invalid("replay: at most 500 ids at once");
+  if (!request.ids.empty()) {
+    return transact<Replayed>(claims_, [&](PostgresConnection& connection) {
+      return replay_ids(connection, write_, request, clock_of(now));
+    });
+  }
+  PostgresSearch search;
+  search.filter = request.filter;
+  search.dead_deliveries = request.dead_only;
+  HK_ASSIGN(EventPage page, find(search, kListMax, request.cursor));
+  HK_ASSIGN(Replayed replayed, transact<Replayed>(claims_, [&](PostgresConnection& connection) {
+              return replay_found(connection, write_, request, search.found, clock_of(now));
+            }));
+  replayed.next = std::move(page.next);
+  return replayed;
+}
+
+Status PostgresStore::recover(Time) {
+  if (health().ok()) return {};
+  const Status opened = open();
+  if (opened.ok()) return opened;
+  // Whatever it is, a running gateway waits for it to be mended: a replica may be promoted, a password set back.
+  const Status later = unavailable(opened.message());
+  set_health(later);
+  return later;
+}
+
+void PostgresStore::set_health(const Status& status) {
+  MutexLock lock(health_mutex_);
+  health_ = status;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url, PostgresClock clock) {
+  HK_ASSIGN(PostgresTarget target, parse_postgres_url(url));
+  const std::string shown = target.shown;
+  auto store = std::make_unique<PostgresStore>(std::move(target), clock);
+  HK_TRY(store->open());
+  log_info("store.opened", {{"store", shown}});
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+Status check_postgres_url(std::string_view url) {
+  return parse_postgres_url(url).status();
+}
+
+std::string shown_postgres_url(std::string_view url) {
+  const auto target = parse_postgres_url(url);
+  return target.ok() ? target.value().shown : "postgres://";
+}
+
+}  // namespace hookonce
