@@ -83,8 +83,8 @@ class Picker {
   bool on_int64(std::int64_t, boost::json::string_view text, error_code&) { return number(text); }
   bool on_uint64(std::uint64_t, boost::json::string_view text, error_code&) { return number(text); }
   bool on_double(double, boost::json::string_view text, error_code&) { return number(text); }
-  bool on_bool(bool, error_code&) { return plain(JsonScalar::Kind::kBool); }
-  bool on_null(error_code&) { return plain(JsonScalar::Kind::kNull); }
+  bool on_bool(bool value, error_code&) { return word(JsonScalar::Kind::kBool, value ? "true" : "false"); }
+  bool on_null(error_code&) { return word(JsonScalar::Kind::kNull, {}); }
 
   bool on_comment_part(boost::json::string_view, error_code&) { return true; }
   bool on_comment(boost::json::string_view, error_code&) { return true; }
@@ -114,9 +114,9 @@ class Picker {
     keep(JsonScalar::Kind::kNumber, original_.substr(offset, text.size()));
     return true;
   }
-  bool plain(JsonScalar::Kind kind) {
+  bool word(JsonScalar::Kind kind, std::string_view text) {
     begin_value();
-    keep(kind, {});
+    keep(kind, text);
     return true;
   }
 

@@ -25,7 +25,7 @@ inline constexpr std::size_t kJsonDepthMax = 1024;  // contract: deeper document
 struct JsonScalar {
   enum class Kind { kString, kNumber, kBool, kNull, kObject, kArray };
   Kind kind = Kind::kNull;
-  std::string text;  // a string's value, a number's own text; empty for the others
+  std::string text;  // a string's value, a number's own text, "true" or "false"; empty for the others
   bool operator==(const JsonScalar&) const = default;
 };
 

@@ -113,8 +113,8 @@ TEST(JsonScan, PointersReadScalarsOfEachKind) {
       R"({"s":"x","n":-1.50e2,"t":true,"f":false,"z":null,"o":{"i":"in"},"a":[1,[2,"three"]]})";
   EXPECT_EQ(read(document, "/s"), text("x"));
   EXPECT_EQ(read(document, "/n"), number("-1.50e2"));
-  EXPECT_EQ(read(document, "/t"), (JsonScalar{Kind::kBool, ""}));
-  EXPECT_EQ(read(document, "/f"), (JsonScalar{Kind::kBool, ""}));
+  EXPECT_EQ(read(document, "/t"), (JsonScalar{Kind::kBool, "true"}));
+  EXPECT_EQ(read(document, "/f"), (JsonScalar{Kind::kBool, "false"}));
   EXPECT_EQ(read(document, "/z"), (JsonScalar{Kind::kNull, ""}));
   EXPECT_EQ(read(document, "/o"), (JsonScalar{Kind::kObject, ""}));
   EXPECT_EQ(read(document, "/o/i"), text("in"));
