@@ -33,6 +33,14 @@ TEST_F(AdminEvents, AListItemHasTheAgreedShape) {
                 R"(","state":"pending","duplicates":0,"size":7}],"next_cursor":null})");
 }
 
+TEST_F(AdminEvents, AnEventThatNoDestinationWantedSaysSo) {
+  const json::object event = shown(put(NewEventBuilder().to({}).build()));
+  EXPECT_EQ(event.at("state"), "delivered");
+  EXPECT_TRUE(event.at("deliveries").as_array().empty());
+  EXPECT_NE(json_string(event, "reason")->find("no destination"), std::string::npos);
+  EXPECT_FALSE(shown(put(NewEventBuilder().build())).contains("reason"));
+}
+
 TEST_F(AdminEvents, AListItemWithoutTypeAndKeyHasNulls) {
   put(NewEventBuilder().type("").build());
   const json::object page = got("/api/v1/events");

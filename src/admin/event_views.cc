@@ -9,6 +9,9 @@ namespace hookonce {
 
 namespace {
 
+// Deliveries are made when the event is accepted, so this is the one way to have none.
+constexpr std::string_view kUnwanted = "no destination of its source wanted it when it arrived: see types and when";
+
 std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
@@ -107,6 +110,7 @@ json::object detail_view(const EventDetail& event, const DetailOptions& options)
   view["arrivals"] = std::move(arrivals);
   json::array deliveries;
   for (const Delivery& delivery : event.deliveries) deliveries.push_back(delivery_view(delivery, options.config));
+  if (event.deliveries.empty()) view["reason"] = kUnwanted;
   view["deliveries"] = std::move(deliveries);
   return view;
 }

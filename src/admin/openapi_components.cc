@@ -48,6 +48,7 @@ constexpr std::string_view kText = R"json({
       "type":"array","items":{"$ref":"#/components/schemas/Arrival"},
       "description":"The first, then at most 99 duplicates, oldest first."
      },
+     "reason":{"type":"string","description":"Why it has no deliveries, where it has none."},
      "deliveries":{"type":"array","items":{"$ref":"#/components/schemas/Delivery"}}
     },
     "required":[
@@ -143,11 +144,12 @@ constexpr std::string_view kText = R"json({
     "properties":{
      "accepted":{"type":"integer"},"duplicates":{"type":"integer"},"rearmed":{"type":"integer"},
      "rejected":{"type":"integer"},"unavailable":{"type":"integer"},"handshakes":{"type":"integer"},
+     "unwanted":{"type":"integer","description":"Accepted, and no destination of the source wants it."},
      "accepted_last_minute":{"type":"integer"},"duplicates_last_minute":{"type":"integer"}
     },
     "required":[
-     "accepted","duplicates","rearmed","rejected","unavailable","handshakes","accepted_last_minute",
-     "duplicates_last_minute"
+     "accepted","duplicates","rearmed","rejected","unavailable","handshakes","unwanted",
+     "accepted_last_minute","duplicates_last_minute"
     ]
    },
    "Source":{
@@ -159,8 +161,11 @@ constexpr std::string_view kText = R"json({
       "type":"array",
       "items":{
        "type":"object",
-       "properties":{"name":{"type":"string"},"types":{"type":"array","items":{"type":"string"}}},
-       "required":["name","types"]
+       "properties":{
+        "name":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},
+        "when":{"type":"array","items":{"type":"string"},"description":"Conditions, each as in the configuration."}
+       },
+       "required":["name","types","when"]
       }
      },
      "tolerance":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
@@ -199,7 +204,21 @@ constexpr std::string_view kText = R"json({
       },
       "required":["first","factor","max","jitter","attempts","give_up"]
      },
-     "allow_private":{"type":"boolean"}
+     "breaker":{
+      "type":"object",
+      "properties":{
+       "enabled":{"type":"boolean"},"state":{"type":"string","enum":["closed","open","half_open"]},
+       "open_until":{"type":["string","null"],"format":"date-time","description":"Null while closed."},
+       "opened":{"type":"integer","description":"How often since the start."},
+       "failure_rate":{"type":"number"},"attempts":{"type":"integer"},
+       "after":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+       "open":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
+       "open_max":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."}
+      },
+      "required":["enabled","state","open_until","opened","failure_rate","attempts","after","open","open_max"]
+     },
+     "allow_private":{"type":"boolean"},"ca_file":{"type":["string","null"]},"client_cert":{"type":["string","null"]},
+     "proxy":{"type":["string","null"],"description":"Without user and password."}
     },
     "required":["name","orphaned","waiting"]
    },

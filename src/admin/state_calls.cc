@@ -5,6 +5,7 @@
 #include "admin/answers.h"
 #include "admin/masking.h"
 #include "base/bytes.h"
+#include "core/destination_counters.h"
 #include "core/source_counters.h"
 
 namespace hookonce {
@@ -20,6 +21,12 @@ json::array texts(const std::vector<std::string>& items) {
 json::array specs(const std::vector<FieldSpec>& items) {
   json::array view;
   for (const FieldSpec& item : items) view.push_back(json_text(item.text()));
+  return view;
+}
+
+json::array conditions(const std::vector<Condition>& items) {
+  json::array view;
+  for (const Condition& item : items) view.push_back(json_text(item.text()));
   return view;
 }
 
@@ -43,6 +50,7 @@ json::object counts_view(const std::string& source, Time now) {
           {"rejected", counters.rejected()},
           {"unavailable", counters.unavailable()},
           {"handshakes", counters.handshakes.value()},
+          {"unwanted", counters.unwanted.value()},
           {"accepted_last_minute", counters.accepted_rate.last_minute(now)},
           {"duplicates_last_minute", counters.duplicates_rate.last_minute(now)}};
 }
@@ -50,7 +58,9 @@ json::object counts_view(const std::string& source, Time now) {
 json::object source_view(const SourceConfig& source, Time now) {
   json::array destinations;
   for (const SourceDestination& destination : source.destinations) {
-    destinations.push_back(json::object{{"name", json_text(destination.name)}, {"types", texts(destination.types)}});
+    destinations.push_back(json::object{{"name", json_text(destination.name)},
+                                        {"types", texts(destination.types)},
+                                        {"when", conditions(destination.when)}});
   }
   json::object view{{"name", json_text(source.name)},
                     {"provider", json_text(source.provider)},
@@ -81,7 +91,23 @@ json::object retry_view(const RetryPolicy& retry) {
           {"give_up", format_duration(retry.give_up)}};
 }
 
-json::object destination_view(const DestinationConfig& destination, std::int64_t waiting) {
+json::object breaker_view(const DestinationConfig& destination, Time now) {
+  const DestinationCounters& counters = destination_counters(destination.name);
+  Breaker breaker;
+  breaker.open_until = counters.breaker_open_until();
+  json::object view{{"enabled", destination.breaker.enabled},
+                    {"state", json::string(to_string(state_of(breaker, now)))}};
+  view["open_until"] = breaker.open_until ? json::value(to_rfc3339(*breaker.open_until)) : json::value(nullptr);
+  view["opened"] = counters.breaker_openings();
+  view["failure_rate"] = destination.breaker.failure_rate;
+  view["attempts"] = destination.breaker.attempts;
+  view["after"] = format_duration(destination.breaker.after);
+  view["open"] = format_duration(destination.breaker.open);
+  view["open_max"] = format_duration(destination.breaker.open_max);
+  return view;
+}
+
+json::object destination_view(const DestinationConfig& destination, std::int64_t waiting, Time now) {
   json::object view{{"name", json_text(destination.name)},
                     {"orphaned", false},
                     {"waiting", waiting},
@@ -94,7 +120,12 @@ json::object destination_view(const DestinationConfig& destination, std::int64_t
   view["resign"] = destination.resign;
   view["lease"] = format_duration(destination.lease);
   view["retry"] = retry_view(destination.retry);
+  view["breaker"] = breaker_view(destination, now);
   view["allow_private"] = destination.allow_private;
+  view["ca_file"] = text_or_null(destination.ca_file);
+  view["client_cert"] = text_or_null(destination.client_cert);
+  view["proxy"] =
+      destination.proxy.empty() ? json::value(nullptr) : json::value(json_text(masked_url(destination.proxy)));
   return view;
 }
 
@@ -136,7 +167,7 @@ HttpResponse list_destinations(const CallContext& context) {
   if (!stats.ok()) return store_error_answer(stats.status());
   json::array items;
   for (const auto& [name, destination] : context.config.destinations) {
-    items.push_back(destination_view(destination, waiting_for(*stats, name)));
+    items.push_back(destination_view(destination, waiting_for(*stats, name), context.now));
   }
   for (const auto& [name, waiting] : stats->pending_by_destination) {
     if (context.config.destinations.count(name) != 0) continue;

@@ -5,6 +5,7 @@
 
 #include "admin/index_page.h"
 #include "admin/routes.h"
+#include "core/destination_counters.h"
 #include "core/source_counters.h"
 #include "test/support/admin_fixture.h"
 
@@ -94,7 +95,7 @@ TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   EXPECT_EQ(shop.at("dedup_window"), "30d");
   EXPECT_EQ(shop.at("missing_key"), "accept");
   EXPECT_EQ(to_json(shop.at("destinations")),
-            R"([{"name":"backend","types":[]},{"name":"billing","types":["order.*"]}])");
+            R"([{"name":"backend","types":[],"when":[]},{"name":"billing","types":["order.*"],"when":[]}])");
   EXPECT_EQ(json_int(shop.at("counts"), "accepted"), static_cast<std::int64_t>(accepted + 1));
   EXPECT_GE(json_int(shop.at("counts"), "accepted_last_minute"), 1);
   EXPECT_GE(json_int(shop.at("counts"), "rejected"), 1);
@@ -115,6 +116,34 @@ TEST_F(AdminState, DestinationsAreShownWithWhatWaitsAndWithoutSecrets) {
   EXPECT_EQ(backend.at("lease"), "30s");
   EXPECT_EQ(backend.at("retry").at("attempts"), 20);
   EXPECT_EQ(to_json(items.as_array().at(3)), R"({"name":"gone","orphaned":true,"waiting":1})");
+}
+
+TEST_F(AdminState, ADestinationsBreakerIsShownAsItStands) {
+  const auto breaker = [this] {
+    return got("/api/v1/destinations").at("items").as_array().at(2).as_object().at("breaker").as_object();
+  };
+  DestinationCounters& counters = destination_counters("spare");
+  EXPECT_EQ(breaker().at("state"), "closed");
+  EXPECT_TRUE(breaker().at("open_until").is_null());
+  const Time until = clock_.now() + std::chrono::seconds(5);
+  counters.set_breaker(until);
+  EXPECT_EQ(breaker().at("state"), "open");
+  EXPECT_EQ(breaker().at("open_until"), json::value(to_rfc3339(until)));
+  EXPECT_EQ(breaker().at("opened"), 1);
+  clock_.advance(std::chrono::seconds(5));
+  EXPECT_EQ(breaker().at("state"), "half_open");
+  counters.set_breaker(std::nullopt);
+  EXPECT_EQ(breaker().at("state"), "closed");
+  EXPECT_EQ(breaker().at("open_max"), "30s");
+}
+
+TEST_F(AdminState, AProxysPasswordIsNotShown) {
+  Config config = shop_config();
+  config.destinations.at("spare").proxy = "http://user:s3cret@proxy.internal:3128";
+  configure(std::move(config));
+  const HttpResponse answer = get("/api/v1/destinations");
+  EXPECT_EQ(answer.body.find("s3cret"), std::string::npos);
+  EXPECT_NE(answer.body.find("proxy.internal:3128"), std::string::npos);
 }
 
 TEST_F(AdminState, StatsTellDepthsAndOrphans) {

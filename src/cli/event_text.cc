@@ -89,7 +89,8 @@ std::string attempt_text(const json::value& attempt, bool colour) {
 std::string deliveries_text(const json::object& event, bool colour) {
   std::string out = heading("deliveries", colour);
   const json::array* deliveries = array_of(event, "deliveries");
-  if (deliveries == nullptr || deliveries->empty()) return out + "  none: no destination wants this type\n";
+  if (deliveries == nullptr || deliveries->empty())
+    return out + "  none: no destination of its source wanted it (types, when)\n";
   for (const json::value& item : *deliveries) {
     const json::object* delivery = item.if_object();
     if (delivery == nullptr) continue;

@@ -51,7 +51,7 @@ TEST(EventText, ShowsBytesThatAreNotTextInBase64) {
   const auto event = parsed(R"({"id":"x","size":3,"body_base64":"AP8B","headers":[],"deliveries":[]})");
   const std::string text = event_text(event.get_object(), {});
   EXPECT_THAT(text, testing::EndsWith("body  3 B, not text; in base64\nAP8B\n"));
-  EXPECT_THAT(text, HasSubstr("none: no destination wants this type"));
+  EXPECT_THAT(text, HasSubstr("none: no destination of its source wanted it"));
 }
 
 TEST(EventText, NeverObeysWhatArrived) {

@@ -150,4 +150,24 @@ Status check_http_url(std::string_view url) {
   return check_authority(rest.substr(0, rest.find_first_of("/?")));
 }
 
+Status check_proxy_url(std::string_view url) {
+  constexpr std::string_view kScheme = "http://";
+  constexpr std::string_view kMend = "write http://HOST:PORT, or env:NAME where it has a password";
+  if (!equals_ignore_case(url.substr(0, kScheme.size()), kScheme)) {
+    return invalid(fmt::format("must begin with http://, the way to the proxy itself; {}", kMend));
+  }
+  std::string_view authority = url.substr(kScheme.size());
+  if (!authority.empty() && authority.back() == '/') authority.remove_suffix(1);
+  if (authority.find_first_of("/?#") != std::string_view::npos || !is_visible_ascii(authority)) {
+    return invalid(fmt::format("must hold nothing behind the port; {}", kMend));
+  }
+  const std::string_view place = authority.substr(authority.rfind('@') + 1);
+  // Without a port some would mean 80 and curl takes 1080.
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos || !parse_port(place.substr(colon + 1))) {
+    return invalid(fmt::format("has no port; {}", kMend));
+  }
+  return check_authority(place);
+}
+
 }  // namespace hookonce

@@ -27,4 +27,7 @@ bool is_any_address(std::string_view address);  // 0.0.0.0 or ::
 // token.
 Status check_http_url(std::string_view url);
 
+// http with a host and a port, perhaps with user and password in front. Likewise.
+Status check_proxy_url(std::string_view url);
+
 }  // namespace hookonce

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "core/breaker.h"
+#include "core/condition.h"
 #include "core/fields.h"
 #include "core/retry.h"
 
@@ -58,6 +60,7 @@ enum class SourceMode { kAsync, kSync };
 struct SourceDestination {
   std::string name;
   std::vector<std::string> types;  // patterns with `*`; empty: every type
+  std::vector<Condition> when;     // all of them must hold
 };
 
 struct SourceConfig {
@@ -91,7 +94,12 @@ struct DestinationConfig {
   bool resign = true;
   Duration lease{};  // default: timeout + kLeaseMargin
   RetryPolicy retry;
+  BreakerPolicy breaker;
   bool allow_private = true;
+  std::string ca_file;      // PEM file: the authorities that are trusted instead of the system's
+  std::string client_cert;  // PEM files of our own certificate and its key; both or none
+  std::string client_key;
+  std::string proxy;  // "http://proxy:3128", resolved and perhaps with a password; empty: none
 };
 
 inline constexpr Duration kLeaseMargin = std::chrono::seconds(20);    // default lease = timeout + this

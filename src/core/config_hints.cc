@@ -45,6 +45,15 @@ constexpr Meant kMeant[] = {
     {ConfigSection::kSource, "dedup_ttl", "dedup_window"},
     {ConfigSection::kSource, "ttl", "dedup_window"},
     {ConfigSection::kSource, "window", "dedup_window"},
+    {ConfigSection::kSourceDestination, "type", "types"},
+    {ConfigSection::kSourceDestination, "events", "types"},
+    {ConfigSection::kSourceDestination, "if", "when"},
+    {ConfigSection::kSourceDestination, "filter", "when"},
+    {ConfigSection::kSourceDestination, "conditions", "when"},
+    {ConfigSection::kWhen, "like", "glob"},
+    {ConfigSection::kWhen, "matches", "glob"},
+    {ConfigSection::kWhen, "regex", "glob"},
+    {ConfigSection::kWhen, "present", "exists"},
     {ConfigSection::kDestination, "signing_secret", "secrets"},
     {ConfigSection::kDestination, "endpoint", "url"},
     {ConfigSection::kDestination, "target", "url"},
@@ -54,6 +63,16 @@ constexpr Meant kMeant[] = {
     {ConfigSection::kDestination, "max_retries", "retry"},
     {ConfigSection::kDestination, "rate_limit", "rate"},
     {ConfigSection::kDestination, "workers", "concurrency"},
+    {ConfigSection::kDestination, "circuit_breaker", "breaker"},
+    {ConfigSection::kDestination, "ca", "ca_file"},
+    {ConfigSection::kDestination, "cacert", "ca_file"},
+    {ConfigSection::kDestination, "tls_cert", "client_cert"},
+    {ConfigSection::kDestination, "tls_key", "client_key"},
+    {ConfigSection::kDestination, "http_proxy", "proxy"},
+    {ConfigSection::kBreaker, "rate", "failure_rate"},
+    {ConfigSection::kBreaker, "failures", "attempts"},
+    {ConfigSection::kBreaker, "cooldown", "open"},
+    {ConfigSection::kBreaker, "timeout", "open"},
     {ConfigSection::kRetry, "max_attempts", "attempts"},
     {ConfigSection::kRetry, "initial", "first"},
     {ConfigSection::kRetry, "delay", "first"},
@@ -102,6 +121,13 @@ constexpr Home kHomes[] = {
     {"lease", "[destinations.NAME]"},
     {"retry", "[destinations.NAME]"},
     {"allow_private", "[destinations.NAME]"},
+    {"breaker", "[destinations.NAME]"},
+    {"proxy", "[destinations.NAME]"},
+    {"ca_file", "[destinations.NAME]"},
+    {"client_cert", "[destinations.NAME]"},
+    {"client_key", "[destinations.NAME]"},
+    {"types", "an entry of a source's destinations = [{ name = \"backend\", types = [\"invoice.*\"] }]"},
+    {"when", "an entry of a source's destinations = [{ name = \"backend\", when = { \"json:/livemode\" = true } }]"},
     {"give_up", "a destination's retry = { give_up = \"3d\" }"},
     {"attempts", "a destination's retry = { attempts = 20 }"},
 };
@@ -114,9 +140,16 @@ std::string form_of(ConfigSection section, std::string_view table, std::string_v
   if (key == "trusted_proxies") return "a list: trusted_proxies = [\"10.0.0.0/8\"]";
   if (key == "admin_hosts") return "a list: admin_hosts = [\"hooks.example.com\"]";
   if (key == "listen") return "an address: listen = \"0.0.0.0:8080\"";
+  if (key == "when") return "a table: when = { \"json:/livemode\" = true }";
+  if (key == "breaker") return "a table: breaker = { open_max = \"30s\" }";
   if (key == "retry") return "a table: retry = { first = \"1s\", attempts = 20 }";
   if (key == "url" && section == ConfigSection::kStore) return "as in url = \"sqlite:hookonce.db\"";
   return "";
+}
+
+// A test that needs no word in `when`.
+bool is_comparison(std::string_view key) {
+  return key == "equal" || key == "equals" || key == "eq" || key == "in" || key == "is" || key == "value";
 }
 
 UnknownKey did_you_mean(ConfigSection section, std::string_view table, std::string_view key) {
@@ -139,6 +172,9 @@ std::string secrets_example(ConfigSection section, std::string_view table) {
 
 UnknownKey judge_unknown_key(ConfigSection section, std::string_view table, std::string_view key,
                              const std::vector<std::string>& known) {
+  if (section == ConfigSection::kWhen && is_comparison(key)) {
+    return {"", "unknown key; to compare, write the value itself: \"json:/a\" = \"x\", or a list of values"};
+  }
   for (const Meant& meant : kMeant) {
     if (meant.section == section && meant.written == key) return did_you_mean(section, table, meant.key);
   }

@@ -7,7 +7,19 @@
 
 namespace hookonce {
 
-enum class ConfigSection { kRoot, kServer, kStore, kSource, kSourceDestination, kHmac, kToken, kDestination, kRetry };
+enum class ConfigSection {
+  kRoot,
+  kServer,
+  kStore,
+  kSource,
+  kSourceDestination,
+  kWhen,
+  kHmac,
+  kToken,
+  kDestination,
+  kRetry,
+  kBreaker
+};
 
 struct UnknownKey {
   std::string meant;    // the key that was probably meant, or empty

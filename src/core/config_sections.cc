@@ -23,15 +23,6 @@ constexpr Limits<Duration> kDrainLimits{Duration::zero(), hours(1)};
 constexpr Limits<Duration> kRetentionLimits{milliseconds(1), kLongest};
 constexpr Limits<std::int64_t> kRejectedLimits{0, 1'000'000};  // the list is for reading; it is counted in memory
 constexpr Limits<std::size_t> kRejectedBytesLimits{0, 16 * kGiB};
-constexpr Limits<Duration> kTimeoutLimits{milliseconds(1), hours(1)};
-constexpr Limits<Duration> kLeaseLimits{milliseconds(1), hours(24)};  // a dead gateway's delivery waits this long
-constexpr Limits<std::int64_t> kConcurrencyLimits{1, 10'000};         // a socket each
-constexpr std::int64_t kRateMax = 1'000'000;
-constexpr Limits<Duration> kRetryFirstLimits{milliseconds(1), hours(24)};
-constexpr Limits<Duration> kRetryMaxLimits{milliseconds(1), hours(24 * 30)};
-constexpr Limits<double> kFactorLimits{1.0, 100.0};  // below 1 the delays would shrink
-constexpr Limits<double> kJitterLimits{0.0, 1.0};    // above 1 a delay would be negative
-constexpr Limits<std::int64_t> kAttemptsLimits{1, 1'000'000};
 
 std::optional<ListenAddress> read_address(ConfigTable& table, std::string_view name, const ConfigNode& node) {
   if (node.kind != ConfigNode::Kind::kString) {
@@ -137,64 +128,6 @@ void read_hosts(ConfigTable& table, ServerConfig& server) {
   }
 }
 
-std::optional<double> parse_rate(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  const std::optional<std::int64_t> count = parse_digits(text.substr(0, slash));
-  if (!count || *count < 1 || *count > kRateMax) return std::nullopt;
-  const std::string_view unit = text.substr(slash + 1);
-  if (unit == "s") return static_cast<double>(*count);
-  if (unit == "m") return static_cast<double>(*count) / 60.0;
-  if (unit == "h") return static_cast<double>(*count) / 3600.0;
-  return std::nullopt;
-}
-
-void read_rate(ConfigTable& table, DestinationConfig& destination) {
-  const ConfigNode* node = table.find("rate");
-  if (node == nullptr) return;
-  std::optional<double> rate;
-  if (node->kind == ConfigNode::Kind::kString) rate = parse_rate(node->text);
-  if (rate) {
-    destination.rate = rate;
-    return;
-  }
-  const std::string value =
-      node->kind == ConfigNode::Kind::kString ? shown(node->text) : std::string(kind_name(node->kind));
-  table.error("rate",
-              fmt::format("{} is no rate; write a whole number from 1 to {} per s, m or h, as in \"100/s\" or \"30/m\"",
-                          value, kRateMax));
-}
-
-void read_retry(ConfigTable& parent, RetryPolicy& retry) {
-  const ConfigNode* node = parent.find("retry");
-  if (node == nullptr) return;
-  ConfigTable table(*node, parent.path("retry"), ConfigSection::kRetry, parent.problems());
-  table.read("first", kRetryFirstLimits, retry.first);
-  table.read("factor", kFactorLimits, retry.factor);
-  table.read("max", kRetryMaxLimits, retry.max);
-  table.read("jitter", kJitterLimits, retry.jitter);
-  std::int64_t attempts = retry.attempts;
-  table.read("attempts", kAttemptsLimits, attempts);
-  retry.attempts = static_cast<int>(attempts);
-  table.read("give_up", {milliseconds(1), kLongest}, retry.give_up);
-  if (retry.first > retry.max) {
-    table.error("first", fmt::format("{} is longer than max ({}); lower first or raise max",
-                                     format_duration(retry.first), format_duration(retry.max)));
-  }
-  table.report_unknown();
-}
-
-void read_lease(ConfigTable& table, DestinationConfig& destination) {
-  destination.lease = destination.timeout + kLeaseMargin;
-  if (!table.read("lease", kLeaseLimits, destination.lease)) return;
-  const Duration least = destination.timeout + kLeaseMarginMin;
-  if (destination.lease >= least) return;
-  table.error("lease",
-              fmt::format("{} is shorter than timeout + {} s ({}); raise lease or lower timeout",
-                          format_duration(destination.lease),
-                          std::chrono::duration_cast<seconds>(kLeaseMarginMin).count(), format_duration(least)));
-}
-
 }  // namespace
 
 const ProviderTraits* find_traits(std::string_view name, const ConfigWorld& world) {
@@ -262,35 +195,6 @@ StoreConfig read_store(ConfigTable& table, const ConfigWorld& world) {
   table.read("rejected_bytes", kRejectedBytesLimits, store.rejected_bytes);
   table.report_unknown();
   return store;
-}
-
-DestinationConfig read_destination(ConfigTable& table, const std::string& name, const ConfigWorld& world) {
-  DestinationConfig destination;
-  destination.name = name;
-  if (table.find("url") == nullptr) table.missing("url", "; write url = \"http://127.0.0.1:9000/webhook\"");
-  if (table.read("url", destination.url)) {
-    const Status status = check_http_url(destination.url);
-    if (!status.ok()) table.error("url", status.message());
-  }
-  const bool has_secrets = read_secrets(table, ConfigSection::kDestination, name, world, destination.secrets);
-  if (has_secrets && world.check_destination) {
-    const Status status = world.check_destination(destination);
-    if (!status.ok()) table.error("secrets", status.message());
-  }
-  table.read("timeout", kTimeoutLimits, destination.timeout);
-  std::int64_t concurrency = destination.concurrency;
-  table.read("concurrency", kConcurrencyLimits, concurrency);
-  destination.concurrency = static_cast<int>(concurrency);
-  read_rate(table, destination);
-  if (table.read("ordering", destination.ordering) && destination.ordering) {
-    table.error("ordering", "ordered destinations are not in this version yet; use ordering = false");
-  }
-  table.read("resign", destination.resign);
-  read_lease(table, destination);
-  read_retry(table, destination.retry);
-  table.read("allow_private", destination.allow_private);
-  table.report_unknown();
-  return destination;
 }
 
 }  // namespace hookonce

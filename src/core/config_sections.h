@@ -17,6 +17,8 @@ StoreConfig read_store(ConfigTable& table, const ConfigWorld& world);
 SourceConfig read_source(ConfigTable& table, const std::string& name, const ServerConfig& server,
                          const ConfigWorld& world);
 DestinationConfig read_destination(ConfigTable& table, const std::string& name, const ConfigWorld& world);
+// `when` of one entry of a source's `destinations`.
+std::vector<Condition> read_when(ConfigTable& destination);
 
 // The key `secrets`, resolved; false where it is missing or an entry is wrong, which is reported by position, never by
 // value.

@@ -58,7 +58,7 @@ void read_path(ConfigTable& table, SourceConfig& source) {
 }
 
 std::optional<SourceDestination> read_destination_entry(ConfigTable& table, const ConfigNode& item) {
-  if (item.kind == ConfigNode::Kind::kString && !item.text.empty()) return SourceDestination{item.text, {}};
+  if (item.kind == ConfigNode::Kind::kString && !item.text.empty()) return SourceDestination{item.text, {}, {}};
   if (item.kind != ConfigNode::Kind::kTable) {
     table.error_at(item.line, "destinations",
                    "an entry must be a name or { name = \"backend\", types = [\"invoice.*\"] }");
@@ -71,6 +71,7 @@ std::optional<SourceDestination> read_destination_entry(ConfigTable& table, cons
   if (entry.read("types", destination.types) && destination.types.empty()) {
     entry.error("types", "is empty, so no event would ever be delivered; leave it out for every type");
   }
+  destination.when = read_when(entry);
   entry.report_unknown();
   if (!has_name) return std::nullopt;
   return destination;
@@ -95,7 +96,9 @@ void read_destinations(ConfigTable& table, SourceConfig& source) {
                                       [&](const SourceDestination& other) { return other.name == entry->name; });
     if (is_known) {
       table.error_at(item.line, "destinations",
-                     fmt::format("{} is named twice; put all its types into one entry", shown(entry->name)));
+                     fmt::format("{} is named twice; put all its types into one entry, or give the url a second name "
+                                 "under [destinations]",
+                                 shown(entry->name)));
     } else {
       source.destinations.push_back(*std::move(entry));
     }

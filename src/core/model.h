@@ -89,11 +89,11 @@ struct NewEvent {
   bool forwarded_trusted = false;  // X-Forwarded-* and Forwarded came from a trusted proxy and may be passed on
   std::string body;
   Arrival arrival;
-  std::vector<std::string> destinations;  // one delivery each; may be empty (no destination wants this type)
+  std::vector<std::string> destinations;  // one delivery each; may be empty (no destination wants it)
   // Those of `destinations` that take the events of one ordering key one after another; without a key it means nothing.
   std::vector<std::string> ordered;
-  bool rearm = true;                      // a duplicate of an event with a dead delivery makes that pending again
-  Budget::Charge charge;                  // what the body takes of max_inflight, until the accept is done
+  bool rearm = true;      // a duplicate of an event with a dead delivery makes that pending again
+  Budget::Charge charge;  // what the body takes of max_inflight, until the accept is done
 };
 
 struct AcceptFacts {

@@ -77,6 +77,7 @@ SourceCounters::SourceCounters(const std::string& source)
     : accepted(source_counter("hookonce_accepted_total", "First arrivals, each of them an event", source)),
       duplicates(source_counter("hookonce_duplicates_total", "Arrivals whose event existed already", source)),
       rearmed(source_counter("hookonce_rearmed_total", "Duplicates that made dead deliveries pending again", source)),
+      unwanted(source_counter("hookonce_unwanted_total", "Events that no destination of their source wants", source)),
       handshakes(source_counter("hookonce_handshakes_total", "Handshakes answered", source)),
       body_bytes(source_counter("hookonce_body_bytes_total", "Bytes of the bodies of arrivals", source)),
       answer_seconds(metrics().histogram("hookonce_answer_seconds",

@@ -52,6 +52,7 @@ class SourceCounters {
   Counter& accepted;
   Counter& duplicates;  // rearmed ones included
   Counter& rearmed;
+  Counter& unwanted;  // accepted, and no destination wants it
   Counter& handshakes;
   Counter& body_bytes;  // of accepted and duplicate arrivals
   Histogram& answer_seconds;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "core/destination_counters.h"
 
 namespace hookonce {
 namespace {
@@ -108,6 +109,19 @@ void AttemptReport::died_unknown(const DeadDelivery& dead) {
   log_error("dead", {{"event", dead.event.text()},
                      {"destination", dead.destination},
                      {"error", "the last attempt's lease ran out, and the retry policy is used up"}});
+}
+
+void AttemptReport::breaker_changed(const Dispatcher::BreakerChange& change, Time now) {
+  DestinationCounters& counters = destination_counters(change.destination);
+  const bool was_open = counters.breaker_open_until().has_value();
+  counters.set_breaker(change.open_until);
+  if (!change.open_until) {
+    log_info("breaker.closed", {{"destination", change.destination}});
+    return;
+  }
+  log_warn(
+      was_open ? "breaker.stays_open" : "breaker.opened",
+      {{"destination", change.destination}, {"ms", milliseconds(*change.open_until - now)}, {"error", change.error}});
 }
 
 }  // namespace hookonce

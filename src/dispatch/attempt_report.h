@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "core/settle.h"
+#include "dispatch/dispatcher.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -22,6 +23,8 @@ class AttemptReport {
   void not_settled(const Lease& lease, const Status& status);
   // The delivery's last lease ran out, and its policy is used up.
   void died_unknown(const DeadDelivery& dead);
+  // A destination's breaker opened, stayed open after a probe, or closed.
+  void breaker_changed(const Dispatcher::BreakerChange& change, Time now);
 
  private:
   Counter& counter_of(Outcome outcome);

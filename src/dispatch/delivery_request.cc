@@ -144,6 +144,10 @@ ClientRequest delivery_request(const Lease& lease, const DeliveryContext& contex
   request.body = lease.body;
   request.timeout = destination.timeout;
   request.allow_private = destination.allow_private;
+  request.ca_file = destination.ca_file;
+  request.client_cert = destination.client_cert;
+  request.client_key = destination.client_key;
+  request.proxy = destination.proxy;
   return request;
 }
 

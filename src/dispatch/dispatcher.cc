@@ -21,8 +21,15 @@ Dispatcher::Dispatcher(Store& store) : store_(store) {}
 
 Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) {
   Destination& destination = destinations_[config.name];
+  if (destination.url.empty()) destination.url = config.url;
   Room room;
-  room.free_slots = std::max(0, config.concurrency - destination.busy);
+  const int unused = std::max(0, config.concurrency - destination.busy);
+  if (state_of(destination.breaker, now) == BreakerState::kOpen) {
+    room.free_slots = unused;
+    room.not_before = destination.breaker.open_until;
+    return room;
+  }
+  room.free_slots = room_for(destination.breaker, unused, destination.busy, now);
   room.leases = room.free_slots;
   if (!config.rate) return room;
   destination.bucket = refilled(destination.bucket, *config.rate, now);
@@ -30,7 +37,38 @@ Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) 
   return room;
 }
 
+// A breaker is about one URL: where that has changed, or nobody wants one any more, what it knows is void.
+void Dispatcher::forget_breakers(const Config& config) {
+  for (auto& [name, destination] : destinations_) {
+    const auto known = config.destinations.find(name);
+    const bool stays =
+        known != config.destinations.end() && known->second.breaker.enabled && known->second.url == destination.url;
+    if (!stays) set_breaker(name, destination, {}, {});
+    if (known != config.destinations.end()) destination.url = known->second.url;
+  }
+}
+
+void Dispatcher::set_breaker(const std::string& name, Destination& destination, Breaker breaker,
+                             const std::string& error) {
+  const bool changed = breaker.open_until != destination.breaker.open_until;
+  destination.breaker = std::move(breaker);
+  if (!changed) return;
+  const std::optional<Time>& open_until = destination.breaker.open_until;
+  changes_.push_back({name, open_until, open_until ? error : std::string()});
+}
+
+void Dispatcher::take(const Lease& lease, Room& room, Time now) {
+  Destination& destination = destinations_[lease.destination];
+  ++destination.busy;
+  if (state_of(destination.breaker, now) == BreakerState::kHalfOpen)
+    destination.breaker.probe = Breaker::Probe{lease.event, lease.attempt};
+  --room.free_slots;
+  --room.leases;
+  HK_CHECK(room.leases >= 0);  // more leases than slots would age in a queue
+}
+
 Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
+  forget_breakers(config);
   ClaimRequest request;
   std::map<std::string, Room> rooms;
   for (const auto& [name, destination] : config.destinations) {
@@ -47,21 +85,15 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     tick.leases = std::move(claimed.leases);
     tick.dead = std::move(claimed.dead);
   }
-  for (const Lease& lease : tick.leases) {
-    ++destinations_[lease.destination].busy;
-    Room& room = rooms[lease.destination];
-    --room.free_slots;
-    --room.leases;
-    HK_CHECK(room.leases >= 0);  // more leases than slots would age in a queue
-  }
+  for (const Lease& lease : tick.leases) take(lease, rooms[lease.destination], now);
   for (auto& [name, room] : rooms) {
     const DestinationConfig& destination = config.destinations.find(name)->second;
-    if (!destination.rate) continue;
+    if (!destination.rate || room.not_before) continue;
     TokenBucket& bucket = destinations_[name].bucket;
     const auto used = std::count_if(tick.leases.begin(), tick.leases.end(),
                                     [&name = name](const Lease& lease) { return lease.destination == name; });
     bucket.tokens = std::max(0.0, bucket.tokens - static_cast<double>(used));
-    if (room.leases == 0) room.next_token = next_token_at(bucket, *destination.rate, now);
+    if (room.leases == 0) room.not_before = next_token_at(bucket, *destination.rate, now);
   }
 
   auto wake = wake_at(rooms, now);
@@ -74,13 +106,13 @@ Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room
   std::optional<Time> earliest;
   std::vector<std::string> open;
   for (const auto& [name, room] : rooms) {
-    if (room.free_slots == 0) continue;  // freed() comes first
-    if (!room.next_token) {
+    if (room.free_slots == 0) continue;  // ended() comes first
+    if (!room.not_before) {
       open.push_back(name);
       continue;
     }
     HK_ASSIGN(const std::optional<Time> due, store_.next_due({name}, now));
-    if (due) take_earlier(earliest, std::max(*due, *room.next_token));
+    if (due) take_earlier(earliest, std::max(*due, *room.not_before));
   }
   if (!open.empty()) {
     HK_ASSIGN(const std::optional<Time> due, store_.next_due(open, now));
@@ -89,10 +121,14 @@ Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room
   return earliest;
 }
 
-void Dispatcher::freed(const std::string& destination) {
-  const auto it = destinations_.find(destination);
+void Dispatcher::ended(const AttemptEnd& end, const Config& config, Time now) {
+  const auto it = destinations_.find(end.destination);
   HK_CHECK(it != destinations_.end() && it->second.busy > 0);
-  --it->second.busy;
+  Destination& destination = it->second;
+  --destination.busy;
+  const auto known = config.destinations.find(end.destination);
+  if (known == config.destinations.end() || !known->second.breaker.enabled) return;
+  set_breaker(end.destination, destination, noted(destination.breaker, known->second.breaker, end, now), end.error);
 }
 
 int Dispatcher::in_flight(const std::string& destination) const {

@@ -2,15 +2,17 @@
 //
 //   Dispatcher dispatcher(store);
 //   Dispatcher::Tick tick = dispatcher.tick(now, *config);
-//   for (Lease& lease : tick.leases) send(std::move(lease));     // each holds a slot until freed(destination)
+//   for (Lease& lease : tick.leases) send(std::move(lease));     // each holds a slot until ended()
 //   sleep_until(tick.wake_at);
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/breaker.h"
 #include "core/config.h"
 #include "core/rate.h"
 #include "store/store.h"
@@ -26,30 +28,48 @@ class Dispatcher {
     std::optional<Time> wake_at;
   };
 
+  // A breaker that opened (until when, and after which error) or closed.
+  struct BreakerChange {
+    std::string destination;
+    std::optional<Time> open_until;  // nullopt: closed
+    std::string error;               // valid where it opened
+  };
+
   // REQUIRES: store outlives this. Not thread-safe: one thread calls.
   explicit Dispatcher(Store& store);
 
-  // Claims never more than the free slots (and the rate's tokens) of a destination, so no lease ages in a queue.
+  // Claims never more than the free slots (and the rate's tokens) of a destination, so no lease ages in a queue, and
+  // nothing for one whose breaker is open.
   Result<Tick> tick(Time now, const Config& config);
-  void freed(const std::string& destination);
+  // An attempt has ended and its slot is free.
+  void ended(const AttemptEnd& end, const Config& config, Time now);
   int in_flight(const std::string& destination) const;
+  // Since the last call, oldest first.
+  std::vector<BreakerChange> take_breaker_changes() { return std::exchange(changes_, {}); }
 
  private:
   struct Destination {
     int busy = 0;        // leases that hold a slot
     TokenBucket bucket;  // of the rate limit
+    Breaker breaker;
+    std::string url;  // that the breaker is about
   };
   // What may start at a destination now, and what keeps more from starting.
   struct Room {
-    int free_slots = 0;
-    int leases = 0;                  // at most this many now
-    std::optional<Time> next_token;  // valid where the rate allows fewer than the slots
+    int free_slots = 0;  // those that the breaker keeps free left out
+    int leases = 0;      // at most this many now
+    // When time alone lets more start: the next token, or the end of an open breaker.
+    std::optional<Time> not_before;
   };
   Room room_of(const DestinationConfig& config, Time now);
+  void take(const Lease& lease, Room& room, Time now);
+  void forget_breakers(const Config& config);
+  void set_breaker(const std::string& name, Destination& destination, Breaker breaker, const std::string& error);
   Result<std::optional<Time>> wake_at(const std::map<std::string, Room>& rooms, Time now);
 
   Store& store_;
   std::map<std::string, Destination, std::less<>> destinations_;
+  std::vector<BreakerChange> changes_;
 };
 
 }  // namespace hookonce

@@ -20,9 +20,12 @@ class DispatcherTest : public ::testing::Test {
       ASSERT_OK(store_->commit(events_of(NewEventBuilder().to({destination}).build()), {}, clock_.now()));
     }
   }
-  void settle(const Settlement& settlement) {
+  void settle(const Settlement& settlement, const Config& config = {}) {
     ASSERT_OK(store_->commit({}, {&settlement, 1}, clock_.now()));
-    dispatcher_.freed(settlement.destination);
+    const AttemptResult& result = settlement.result;
+    dispatcher_.ended({settlement.destination, settlement.event, settlement.attempt, result.started_at, sign_of(result),
+                       result.error},
+                      config, clock_.now());
   }
   Dispatcher::Tick tick(const std::shared_ptr<const Config>& config) {
     auto tick = dispatcher_.tick(clock_.now(), *config);
@@ -157,6 +160,145 @@ TEST_F(DispatcherTest, ARateWithNothingDueDoesNotWakeForItsTokens) {
   EXPECT_EQ(first.wake_at, clock_.now() + backend.lease);
   settle(success(first.leases[0]));
   EXPECT_FALSE(tick(config).wake_at);
+}
+
+// Two attempts that failed within a moment open it, for 10 s.
+DestinationConfig quick_to_open(const std::string& name = "backend") {
+  DestinationConfig destination = destination_config(name);
+  destination.breaker.attempts = 2;
+  destination.breaker.after = Duration::zero();
+  destination.breaker.open = seconds(10);
+  return destination;
+}
+
+class DispatcherBreakerTest : public DispatcherTest {
+ protected:
+  // Every lease of one tick fails and is due again at once.
+  void fail_all(const std::shared_ptr<const Config>& config) {
+    for (const Lease& lease : tick(config).leases) settle(failure(lease, Duration::zero()), *config);
+  }
+  std::vector<EventId> pending_order(const std::shared_ptr<const Config>& config) {
+    std::vector<EventId> order;
+    for (auto now = tick(config); !now.leases.empty(); now = tick(config)) {
+      for (const Lease& lease : now.leases) {
+        order.push_back(lease.event);
+        settle(success(lease), *config);
+      }
+    }
+    return order;
+  }
+};
+
+TEST_F(DispatcherBreakerTest, AnOpenOneClaimsNothingAndUsesNoAttempts) {
+  const auto config = config_of({quick_to_open()});
+  accept(5);
+  fail_all(config);
+  const auto changes = dispatcher_.take_breaker_changes();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].destination, "backend");
+  EXPECT_EQ(changes[0].open_until, clock_.now() + seconds(10));
+  const auto open = tick(config);
+  EXPECT_TRUE(open.leases.empty());
+  EXPECT_EQ(open.wake_at, clock_.now() + seconds(10));
+  clock_.advance(seconds(10) - Duration(1));
+  EXPECT_TRUE(tick(config).leases.empty());
+  clock_.advance(Duration(1));
+  const auto probe = tick(config);
+  ASSERT_EQ(probe.leases.size(), 1u);
+  EXPECT_EQ(probe.leases[0].attempt, 2);
+  EXPECT_TRUE(tick(config).leases.empty()) << "one probe at a time";
+}
+
+TEST_F(DispatcherBreakerTest, AnOpenOneWithNothingWaitingWakesNobody) {
+  const auto config = config_of({quick_to_open()});
+  accept(2);
+  const auto leases = tick(config).leases;
+  for (const Lease& lease : leases) settle(failure(lease, std::chrono::hours(1)), *config);
+  EXPECT_EQ(tick(config).wake_at, clock_.now() + std::chrono::hours(1));
+}
+
+TEST_F(DispatcherBreakerTest, AnOtherDestinationGoesOn) {
+  const auto config = config_of({quick_to_open(), destination_config("well")});
+  accept(5);
+  fail_all(config);
+  accept(3, "well");
+  const auto leases = tick(config).leases;
+  ASSERT_EQ(leases.size(), 3u);
+  for (const Lease& lease : leases) EXPECT_EQ(lease.destination, "well");
+}
+
+TEST_F(DispatcherBreakerTest, TheProbesSuccessClosesItAndWhatWaitedGoesOutTheLongestDueFirst) {
+  const auto config = config_of({quick_to_open()});
+  accept(2);
+  fail_all(config);
+  std::vector<EventId> waiting;
+  for (int i = 0; i < 20; ++i) {
+    NewEvent event = NewEventBuilder().to({"backend"}).build();
+    waiting.push_back(event.id);
+    clock_.advance(std::chrono::milliseconds(10));
+    ASSERT_OK(store_->commit(events_of(std::move(event)), {}, clock_.now()));
+  }
+  clock_.advance(seconds(10));
+  std::vector<EventId> order = pending_order(config);
+  ASSERT_EQ(order.size(), 22u) << "nothing is lost";
+  order.erase(order.begin(), order.begin() + 2);  // the two that had opened it were due first
+  EXPECT_EQ(order, waiting);
+  const auto changes = dispatcher_.take_breaker_changes();
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_FALSE(changes[1].open_until);
+}
+
+TEST_F(DispatcherBreakerTest, AfterAnOutageTheAttemptsAtOnceGrowFromTwo) {
+  DestinationConfig backend = quick_to_open();
+  backend.concurrency = 100;
+  const auto config = config_of({backend});
+  accept(100);
+  fail_all(config);
+  clock_.advance(seconds(10));
+  settle(success(tick(config).leases.at(0)), *config);
+  std::vector<std::size_t> rounds;
+  for (auto now = tick(config); !now.leases.empty(); now = tick(config)) {
+    rounds.push_back(now.leases.size());
+    for (const Lease& lease : now.leases) settle(success(lease), *config);
+  }
+  EXPECT_EQ(rounds, (std::vector<std::size_t>{2, 4, 8, 16, 32, 37}));
+}
+
+TEST_F(DispatcherBreakerTest, AProbeWhoseLeaseIsGivenBackIsFollowedByAnother) {
+  const auto config = config_of({quick_to_open()});
+  accept(3);
+  fail_all(config);
+  clock_.advance(seconds(10));
+  const auto probe = tick(config);
+  ASSERT_EQ(probe.leases.size(), 1u);
+  AttemptResult released;
+  released.outcome = Outcome::kReleased;
+  settle(decide(probe.leases[0], released, config->destinations.at("backend").retry, 0), *config);
+  EXPECT_EQ(tick(config).leases.size(), 1u);
+}
+
+TEST_F(DispatcherBreakerTest, AReloadThatSwitchesItOffForgetsIt) {
+  const auto config = config_of({quick_to_open()});
+  accept(3);
+  fail_all(config);
+  ASSERT_TRUE(tick(config).leases.empty());
+  DestinationConfig off = quick_to_open();
+  off.breaker.enabled = false;
+  for (const Lease& lease : tick(config_of({off})).leases) settle(failure(lease, Duration::zero()), *config_of({off}));
+  EXPECT_EQ(tick(config_of({off})).leases.size(), 3u);
+}
+
+TEST_F(DispatcherBreakerTest, AReloadThatMovesTheDestinationForgetsIt) {
+  const auto config = config_of({quick_to_open()});
+  accept(3);
+  fail_all(config);
+  ASSERT_TRUE(tick(config).leases.empty());
+  DestinationConfig moved = quick_to_open();
+  moved.url = "http://127.0.0.1:10/";
+  EXPECT_EQ(tick(config_of({moved})).leases.size(), 3u);
+  const auto changes = dispatcher_.take_breaker_changes();
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_FALSE(changes[1].open_until);
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ class PreparedConfig {
   std::map<std::string, StandardWebhooksSigner, std::less<>> signers_;
 };
 
+// Never the limit that is met: what is open is bounded by each destination's own concurrency, so that those that hang
+// leave the others their connections.
+constexpr std::size_t kConnectionsMax = 65536;
 constexpr int kTooManyRequests = 429;
 constexpr int kServiceUnavailable = 503;
 
@@ -151,7 +154,9 @@ class HttpSender final : public Sender {
 }  // namespace
 
 Result<std::unique_ptr<Sender>> make_http_sender(const Clock& clock) {
-  HK_ASSIGN(auto client, HttpClient::start({}));
+  HttpClient::Options options;
+  options.connections_max = kConnectionsMax;
+  HK_ASSIGN(auto client, HttpClient::start(options));
   return std::unique_ptr<Sender>(std::make_unique<HttpSender>(std::move(client), clock));
 }
 

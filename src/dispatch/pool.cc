@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/sync.h"
+#include "core/breaker.h"
+#include "core/destination_counters.h"
 #include "dispatch/attempt_report.h"
 #include "dispatch/dispatcher.h"
 
@@ -32,7 +34,7 @@ struct Slots {
   Mutex mutex;
   CondVar changed;
   int in_flight GUARDED_BY(mutex) = 0;
-  std::vector<std::string> freed GUARDED_BY(mutex);  // destinations whose slots the dispatcher must hear of
+  std::vector<AttemptEnd> ended GUARDED_BY(mutex);  // attempts of whose end the dispatcher must hear
   bool nudged GUARDED_BY(mutex) = false;
   bool stopping GUARDED_BY(mutex) = false;
   std::shared_ptr<const Config> config GUARDED_BY(mutex);
@@ -43,11 +45,11 @@ struct Slots {
     MutexLock lock(mutex);
     ++in_flight;
   }
-  void give_back(const std::string& destination) LOCKS_EXCLUDED(mutex) {
+  void give_back(AttemptEnd end) LOCKS_EXCLUDED(mutex) {
     report.ended();
     MutexLock lock(mutex);
     --in_flight;
-    freed.push_back(destination);
+    ended.push_back(std::move(end));
     changed.notify_all();
   }
   // Until nothing is in flight, at most until `end` by steady_now().
@@ -107,6 +109,8 @@ void DeliveryPool::start(std::shared_ptr<const Config> config) {
 }
 
 void DeliveryPool::configure(std::shared_ptr<const Config> config) {
+  // So that every destination is in the metrics, the quiet ones too.
+  for (const auto& [name, destination] : config->destinations) destination_counters(name);
   MutexLock lock(state_->slots->mutex);
   state_->slots->config = std::move(config);
   state_->slots->nudged = true;
@@ -139,14 +143,14 @@ void DeliveryPool::State::run() {
 }
 
 std::shared_ptr<const Config> DeliveryPool::State::await_turn() {
-  std::vector<std::string> freed;
+  std::vector<AttemptEnd> ended;
   std::shared_ptr<const Config> config;
   {
     MutexLock lock(slots->mutex);
     for (;;) {
       if (slots->stopping) return nullptr;
       const Time now = clock.now();
-      const bool wanted = slots->nudged || !slots->freed.empty() || (wake_at && *wake_at <= now);
+      const bool wanted = slots->nudged || !slots->ended.empty() || (wake_at && *wake_at <= now);
       const bool blocked = blocked_until && now < *blocked_until;
       if (wanted && !blocked) break;
       const std::optional<Time> next = blocked ? blocked_until : wake_at;
@@ -157,16 +161,18 @@ std::shared_ptr<const Config> DeliveryPool::State::await_turn() {
       }
     }
     slots->nudged = false;
-    freed.swap(slots->freed);
+    ended.swap(slots->ended);
     config = slots->config;
   }
-  for (const std::string& destination : freed) dispatcher.freed(destination);
+  const Time now = clock.now();
+  for (const AttemptEnd& end : ended) dispatcher.ended(end, *config, now);
   return config;
 }
 
 void DeliveryPool::State::tick(const std::shared_ptr<const Config>& config) {
   const Time now = clock.now();
   auto tick = dispatcher.tick(now, *config);
+  for (const auto& change : dispatcher.take_breaker_changes()) slots->report.breaker_changed(change, now);
   note_store(tick.status(), now);
   if (!tick.ok()) {
     wake_at = blocked_until;
@@ -224,21 +230,22 @@ void DeliveryPool::State::start_attempt(Lease lease, const std::shared_ptr<const
 
 void DeliveryPool::State::settle(const std::shared_ptr<Slots>& slots, Committer& committer, const Clock& clock,
                                  Observer* observer, Lease lease, AttemptResult result, const RetryPolicy& policy) {
+  AttemptEnd end{lease.destination, lease.event, lease.attempt, result.started_at, sign_of(result), result.error};
   Settlement settlement = decide(lease, std::move(result), policy, random_unit());
   // Only what the report and the observer need: a body must not wait in memory for its settlement.
   lease.body.reset();
   auto kept = settlement;
-  committer.submit(
-      std::move(settlement), nullptr,
-      [slots, &clock, observer, lease = std::move(lease), kept = std::move(kept)](Result<SettleFacts> facts) {
-        if (facts.ok()) {
-          slots->report.settled(lease, kept, *facts, clock.now());
-          if (observer != nullptr) observer->settled(lease, kept, *facts);
-        } else {
-          slots->report.not_settled(lease, facts.status());
-        }
-        slots->give_back(lease.destination);
-      });
+  committer.submit(std::move(settlement), nullptr,
+                   [slots, &clock, observer, lease = std::move(lease), kept = std::move(kept),
+                    end = std::move(end)](Result<SettleFacts> facts) {
+                     if (facts.ok()) {
+                       slots->report.settled(lease, kept, *facts, clock.now());
+                       if (observer != nullptr) observer->settled(lease, kept, *facts);
+                     } else {
+                       slots->report.not_settled(lease, facts.status());
+                     }
+                     slots->give_back(end);
+                   });
 }
 
 }  // namespace hookonce

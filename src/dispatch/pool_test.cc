@@ -9,6 +9,8 @@
 #include <set>
 #include <thread>
 
+#include "base/metrics.h"
+#include "core/destination_counters.h"
 #include "store/memory_store.h"
 #include "test/support/asserts.h"
 #include "test/support/destination_builder.h"
@@ -191,6 +193,36 @@ TEST_F(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
   sender_.next().end(failed(410));
   EXPECT_EQ(observer_.next().settlement.next, Next::kDead);
   EXPECT_EQ(delivery(id).state, DeliveryState::kDead);
+}
+
+TEST_F(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSuccess) {
+  DestinationConfig backend = destination_config("breaking");
+  backend.breaker.attempts = 3;
+  backend.breaker.after = Duration::zero();
+  backend.breaker.open = seconds(20);
+  const DestinationCounters& counters = destination_counters("breaking");
+  pool_->start(config_of({backend}));
+  for (int i = 0; i < 3; ++i) accept("breaking");
+  for (int i = 0; i < 3; ++i) {
+    sender_.next().end(failed(503));
+    observer_.next();
+  }
+  const EventId waiting = accept("breaking");
+  while (counters.breaker_openings() == 0) std::this_thread::yield();
+  EXPECT_EQ(counters.breaker_open_until(), clock_.now() + seconds(20));
+  EXPECT_NE(metrics().render().find("hookonce_breaker_open{destination=\"breaking\"} 1"), std::string::npos);
+  advance(seconds(20) - Duration(1));
+  EXPECT_EQ(sender_.waiting(), 0u);
+  advance(Duration(1));
+  const auto probe = sender_.next();
+  EXPECT_EQ(probe.lease.event, waiting) << "it was due before the three that had failed";
+  EXPECT_EQ(probe.lease.attempt, 1) << "waiting used no attempt";
+  EXPECT_EQ(sender_.waiting(), 0u) << "one probe at a time";
+  probe.end(succeeded());
+  sender_.next().end(succeeded());
+  sender_.next().end(succeeded());
+  sender_.next().end(succeeded());
+  EXPECT_FALSE(counters.breaker_open_until());
 }
 
 TEST_F(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothing) {

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kLoggedMax = 96;  // of a key, type or path in a log line; the whole is in the inbox
 
+constexpr std::string_view kUnwanted = "no destination of its source wants it: see types and when";
+
 std::string_view logged(std::string_view text) {
   return text.substr(0, kLoggedMax);
 }
@@ -57,6 +59,7 @@ struct InFlight {
   Time head_at{};
   Time submitted_at{};
   bool empty_answer = false;
+  bool unwanted = false;  // no destination wants it
   std::size_t body_bytes = 0;
   std::string type;
   std::optional<std::string> key;
@@ -87,6 +90,10 @@ void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
                           {"key", key},
                           {"event", event},
                           {"commit_ms", milliseconds(now - arrived.submitted_at)}});
+    if (arrived.unwanted) {
+      log_debug("unwanted",
+                {{"source", source}, {"type", logged(arrived.type)}, {"event", event}, {"reason", kUnwanted}});
+    }
     return;
   }
   // Which secret verified the first is in the inbox alone; `why` looks there, this line concludes from the rest.
@@ -109,6 +116,7 @@ void count_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) 
   if (facts.verdict == Verdict::kAccepted) {
     counters.accepted.add();
     counters.accepted_rate.add(now);
+    if (arrived.unwanted) counters.unwanted.add();
   } else {
     counters.duplicates.add();
     counters.duplicates_rate.add(now);
@@ -193,6 +201,7 @@ void Ingest::State::submit(InFlight arrived, NewEvent event) {
                                "the event could not be stored within the sender's deadline; send the request again"));
   arrived.submitted_at = clock.now();
   arrived.body_bytes = event.body.size();
+  arrived.unwanted = event.destinations.empty();
   arrived.type = event.type;
   arrived.key = event.key;
   arrived.arrival = event.arrival;

@@ -307,6 +307,30 @@ TEST_F(IngestAccept, ADestinationGetsTheTypesThatItWants) {
   EXPECT_EQ(destinations_of("customer.created"), (std::vector<std::string>{"all"}));
 }
 
+TEST_F(IngestAccept, ConditionsAreAskedOfTheBodyAndTheHeadersThatArrived) {
+  SourceConfig source = stripe();
+  const Condition paid{*FieldSpec::parse("json:/type"), Condition::Test::kGlob, {}, {"*.paid"}};
+  const Condition signed_at_all{*FieldSpec::parse("header:Stripe-Signature"), Condition::Test::kExists, {}, {}};
+  const Condition tagged{*FieldSpec::parse("header:X-Tag"), Condition::Test::kExists, {}, {}};
+  source.destinations = {{"paid", {}, {paid, signed_at_all}}, {"tagged", {}, {tagged}}};
+  use(source);
+  SourceCounters& counters = source_counters("stripe");
+  const auto unwanted = counters.unwanted.value();
+  const auto stored = [&](const std::string& type) {
+    const HttpResponse answer = send(signed_by("stripe", "stripe", kStripeSecret, {.type = type, .id = "evt_" + type}));
+    EXPECT_EQ(answer.status, 200);
+    return event(header_of(answer, "Hookonce-Event"));
+  };
+  const EventDetail wanted = stored("invoice.paid");
+  ASSERT_EQ(wanted.deliveries.size(), 1u);
+  EXPECT_EQ(wanted.deliveries[0].destination, "paid");
+  EXPECT_EQ(counters.unwanted.value(), unwanted);
+  const EventDetail other = stored("invoice.void");
+  EXPECT_TRUE(other.deliveries.empty());
+  EXPECT_EQ(other.summary.state, EventState::kDelivered) << "kept, and nothing is left to do";
+  EXPECT_EQ(counters.unwanted.value(), unwanted + 1);
+}
+
 TEST_F(IngestAccept, TheClientIsWhomTheTrustedProxyNames) {
   Config config = config_of({stripe()});
   config.server.trusted_proxies = {"10.0.0.0/8"};

@@ -50,7 +50,7 @@ NewEvent new_event(const IngestSource& source, VerifiedRequest verified, const E
   event.charge = std::move(request.charge);
   event.forwarded_trusted = verified.client.forwarded_trusted;
   fill_keys(source, identity, event);
-  event.destinations = source.destinations_for(identity.type);
+  event.destinations = source.choice.choose(identity.type, event.headers, event.body);
   event.type = std::move(identity.type);
   event.ordering_key = std::move(identity.ordering_key);
 

@@ -15,17 +15,6 @@ std::string_view without_trailing_slash(std::string_view path) {
 
 }  // namespace
 
-std::vector<std::string> IngestSource::destinations_for(std::string_view type) const {
-  std::vector<std::string> names;
-  names.reserve(config->destinations.size());
-  for (const SourceDestination& destination : config->destinations) {
-    bool wanted = destination.types.empty();
-    for (const std::string& pattern : destination.types) wanted = wanted || type_matches(pattern, type);
-    if (wanted) names.push_back(destination.name);
-  }
-  return names;
-}
-
 Result<std::shared_ptr<const SourceTable>> SourceTable::build(std::shared_ptr<const Config> config) {
   auto table = std::make_shared<SourceTable>();
   HK_ASSIGN(table->proxies_, TrustedProxies::parse(config->server.trusted_proxies));
@@ -44,6 +33,7 @@ Result<std::shared_ptr<const SourceTable>> SourceTable::build(std::shared_ptr<co
     prepared.config = &source;
     prepared.provider = std::move(bound).value();
     for (const FieldSpec& spec : source.dedup_also) prepared.also_spaces.push_back(spec.text());
+    prepared.choice = DestinationChoice(source.destinations);
     prepared.counters = &source_counters(name);
   }
   table->config_ = std::move(config);

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "core/config.h"
+#include "core/destination_choice.h"
 #include "core/source_counters.h"
 #include "ingest/client_address.h"
 #include "ingest/line_limit.h"
@@ -21,10 +22,8 @@ struct IngestSource {
   std::unique_ptr<const BoundProvider> provider;
   std::vector<std::string> also_spaces;  // dedup_also's specs as text: each is a key space of its own
   SourceCounters* counters = nullptr;
+  DestinationChoice choice;
   mutable LineLimit refusal_lines;
-
-  // The names of the destinations that want events of `type`.
-  std::vector<std::string> destinations_for(std::string_view type) const;
 };
 
 class SourceTable {

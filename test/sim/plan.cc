@@ -20,6 +20,12 @@ DestinationConfig make_destination(Prng& random, const std::string& name) {
   destination.retry.jitter = 0.2;
   destination.retry.attempts = random.between(2, 6);
   destination.retry.give_up = random.between(Duration(minutes(5)), minutes(60));
+  // Quick to open, so that the few attempts of a plan meet it.
+  destination.breaker.enabled = random.percent(70);
+  destination.breaker.failure_rate = 0.5;
+  destination.breaker.attempts = random.between(2, 6);
+  destination.breaker.after = random.between(Duration(seconds(0)), seconds(5));
+  destination.breaker.open_max = seconds(20);
   return destination;
 }
 

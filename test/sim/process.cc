@@ -175,7 +175,9 @@ void Process::answer_range(const CommitFacts& facts, std::deque<Waiting>& accept
   for (std::size_t i = 0; i < settles.size(); ++i) {
     const Next next = settles[i].next;
     nudged_ = nudged_ || (facts.settles[i].taken && (next == Next::kRetry || next == Next::kRelease));
-    freed_.push_back(settles[i].destination);
+    const AttemptResult& result = settles[i].result;
+    ended_.push_back({settles[i].destination, settles[i].event, settles[i].attempt, result.started_at, sign_of(result),
+                      result.error});
     world_.trace.add("  attempt {} of {} to {}: {} {}", settles[i].attempt, settles[i].event.text(),
                      settles[i].destination, to_string(settles[i].result.outcome),
                      facts.settles[i].taken ? "taken" : "not taken");
@@ -246,7 +248,7 @@ std::optional<Time> Process::wake_at() const {
   for (const Attempted& attempt : attempts_) take(attempt.ends_at);
   if (!healthy_) take(recover_at_ - clocks_.skew);
   if (is_draining()) return earliest;
-  if (nudged_ || !freed_.empty()) take(blocked_until_.value_or(now()) - clocks_.skew);
+  if (nudged_ || !ended_.empty()) take(blocked_until_.value_or(now()) - clocks_.skew);
   if (wake_at_) take(std::max(*wake_at_, blocked_until_.value_or(*wake_at_)) - clocks_.skew);
   return earliest;
 }

@@ -124,7 +124,7 @@ class Process {
 
   Dispatcher dispatcher_;
   bool nudged_ = true;
-  std::vector<std::string> freed_;
+  std::vector<AttemptEnd> ended_;
   std::optional<Time> wake_at_;
   std::optional<Time> blocked_until_;
   Time poll_at_{};  // where the store is shared

@@ -40,13 +40,15 @@ bool Process::tick() {
   if (is_draining()) return false;
   // Instances that share a store look again though nobody told them; a single one must be told of everything.
   const bool polls = world_.plan.instances > 1 && now() >= poll_at_;
-  const bool wanted = nudged_ || !freed_.empty() || polls || (wake_at_ && *wake_at_ <= now());
+  const bool wanted = nudged_ || !ended_.empty() || polls || (wake_at_ && *wake_at_ <= now());
   if (!wanted || (blocked_until_ && now() < *blocked_until_)) return false;
   nudged_ = false;
   poll_at_ = now() + kIdlePoll;
-  for (const std::string& destination : std::exchange(freed_, {})) dispatcher_.freed(destination);
+  for (const AttemptEnd& end : std::exchange(ended_, {})) dispatcher_.ended(end, *config_, now());
   const Time before = now();
   auto tick = dispatcher_.tick(now(), *config_);
+  for (const auto& change : dispatcher_.take_breaker_changes())
+    world_.trace.add("i{} breaker of {} {}", instance_, change.destination, change.open_until ? "open" : "closed");
   if (!tick.ok()) {
     world_.trace.add("i{} claim: {}", instance_, to_string(tick.code()));
     blocked_until_ = now() + kClaimPause;
