@@ -26,6 +26,7 @@ FLOORS = {
 # A library's headers, and the only files that may include them.
 CONTAINED = {
     r"sqlite3\.h": r"src/store/sqlite_\w+\.(h|cc)",
+    r"hiredis/": r"src/store/redis_\w+\.(h|cc)",
     r"libpq-fe\.h": r"src/store/postgres_\w+\.(h|cc)",
     r"curl/": r"src/http/client(\.cc|_transfer\.(h|cc))",
     r"openssl/": r"src/(base/crypto|http/server_tls)\.cc",

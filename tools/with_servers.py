@@ -5,6 +5,7 @@ usage: tools/with_servers.py COMMAND [ARGUMENTS]
 
 HOOKONCE_TEST_POSTGRES   a PostgreSQL
 HOOKONCE_TEST_PGBOUNCER  PgBouncer in transaction mode in front of it
+HOOKONCE_TEST_REDIS      a Redis with the settings that keep what was acknowledged
 
 Each is a throw-away one on a port of its own. A variable that is set already stays as it is. What is not installed is said
 aloud, and its tests are skipped; with CI=true they fail.
@@ -17,7 +18,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "test"))
 
-from support import postgres_server  # noqa: E402
+from support import postgres_server, redis_server  # noqa: E402
 
 
 def start(environment, name, missing, server):
@@ -47,6 +48,8 @@ def servers():
     with contextlib.ExitStack() as stack:
         environment = {}
         with_postgres(environment, stack)
+        start(environment, "HOOKONCE_TEST_REDIS", redis_server.ServerMissing,
+              lambda: stack.enter_context(redis_server.RedisServer()).url())
         yield environment
 
 

@@ -10,16 +10,24 @@
 
 #include "store/open.h"
 #include "store/postgres_store.h"
+#include "store/redis_store.h"
 #include "test/support/asserts.h"
 #include "test/support/event_builder.h"
+#include "test/support/missing_server.h"
 #include "test/support/postgres_schema.h"
+#include "test/support/redis_inbox.h"
 #include "test/support/temp_folder.h"
 
 namespace hookonce {
 
 // A new backend is one line here, and a class of its own behind make_backend().
 inline std::vector<std::string> store_schemes() {
-  return {"memory", "sqlite", "postgres", "pgbouncer"};
+  return {"memory", "sqlite", "postgres", "pgbouncer", "redis"};
+}
+
+// Whether a search looks into bodies, which Redis would have to hand out one by one.
+inline bool searches_bodies(const std::string& scheme) {
+  return scheme != "redis";
 }
 
 // Where one test's inbox lies: opened again, it is the same one.
@@ -55,7 +63,18 @@ class PostgresBackend final : public Backend {
   PostgresTestSchema schema_;
 };
 
+class RedisBackend final : public Backend {
+ public:
+  std::string missing() const override { return inbox_.missing(); }
+  // By the tests' time, which the server's clock knows nothing of.
+  Result<std::unique_ptr<Store>> open(Time) override { return open_redis_store(inbox_.url(), RedisClock::kCaller); }
+
+ private:
+  RedisTestInbox inbox_;
+};
+
 inline std::unique_ptr<Backend> make_backend(const std::string& scheme) {
+  if (scheme == "redis") return std::make_unique<RedisBackend>();
   if (scheme == "postgres") return std::make_unique<PostgresBackend>(PostgresTestServer::kDirect);
   if (scheme == "pgbouncer") return std::make_unique<PostgresBackend>(PostgresTestServer::kPgBouncer);
   return std::make_unique<EmbeddedBackend>(scheme);

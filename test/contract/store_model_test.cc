@@ -170,7 +170,10 @@ class StoreModel : public StoreFixture {
     if (chance(30)) filter.type = chance(50) ? "t1" : "t2";
     if (chance(40)) filter.state = static_cast<EventState>(pick(3));
     if (chance(30)) filter.key = key();
-    if (chance(20)) filter.query = chance(50) ? "ODY" + std::to_string(pick(3)) : "k" + std::to_string(pick(12));
+    if (chance(20)) {
+      const bool in_body = chance(50) && searches_bodies(GetParam());
+      filter.query = in_body ? "ODY" + std::to_string(pick(3)) : "k" + std::to_string(pick(12));
+    }
     if (chance(15)) filter.since = now_ - std::chrono::seconds(pick(60));
     if (chance(15)) filter.until = now_ - std::chrono::seconds(pick(60));
     return filter;

@@ -1,0 +1,24 @@
+// Reading answers of the Redis scripts as the store's values.
+#pragma once
+
+#include <string>
+
+#include "store/redis_connection.h"
+#include "store/store.h"
+
+namespace hookonce {
+
+// An event as a row of the list script: its summary, and its place in the order of acceptance.
+struct RedisRow {
+  std::int64_t seq = 0;
+  EventSummary summary;
+  bool is_there = false;  // false: only seq is valid, the event went meanwhile
+};
+
+Result<RedisRow> read_row(RedisReply row);
+// From the source and all fields of an event.
+Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply fields);
+// What a lease needs of its event: `s`, `h` and `b`.
+Status add_event(Lease& lease, RedisReply fields);
+
+}  // namespace hookonce

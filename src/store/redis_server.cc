@@ -1,0 +1,278 @@
+#include "store/redis_server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "store/redis_errors.h"
+#include "store/redis_standing.h"
+
+namespace hookonce {
+
+namespace {
+
+// Of the layout that redis_scripts.h describes. A change of it needs a script that changes what lies there.
+constexpr std::string_view kVersion = "1";
+constexpr Duration kCheckEvery = std::chrono::minutes(1);
+// The committer, the dispatcher, the admin API and whom they wait for; more would only queue inside the server.
+constexpr int kConnectionsMax = 8;
+
+std::string new_marker() {
+  std::array<std::uint8_t, 16> id{};
+  fill_random(id);
+  return fmt::format("{} {}", kVersion, to_hex(std::string_view(reinterpret_cast<const char*>(id.data()), id.size())));
+}
+
+bool is_of_this_version(std::string_view marker) {
+  return marker.substr(0, marker.find(' ')) == kVersion;
+}
+
+}  // namespace
+
+Status RedisServer::open() {
+  HK_ASSIGN(Connection connection, RedisConnection::open(target_));
+  HK_ASSIGN(std::vector<std::string> weaknesses, check_server(*connection, target_.relaxed));
+  HK_TRY(load_scripts(*connection));
+  HK_ASSIGN(std::string marker, find_or_make_inbox(*connection));
+  MutexLock lock(mutex_);
+  marker_ = std::move(marker);
+  weaknesses_ = std::move(weaknesses);
+  checked_at_ = steady_now();
+  health_ = {};
+  idle_.push_back(std::move(connection));
+  return {};
+}
+
+Status RedisServer::recover() {
+  {
+    MutexLock lock(mutex_);
+    if (health_.ok()) return {};
+    idle_.clear();
+  }
+  Result<Connection> connection = connect();
+  // A setting can be mended while the gateway waits, a password too; only an inbox that is gone is lost.
+  if (!connection.ok()) return connection.status();
+  // Memory that is full, a disk that cannot be written: only a write shows whether that is over.
+  const std::string probe = target_.prefix + ":probe";
+  const Result<RedisAnswer> written = (*connection)->call({"SET", probe, "", "PX", "1"});
+  if (!written.ok()) return unavailable(written.status().message());
+  const Status status = error_of(**written);
+  if (!status.ok()) return fall_ill(status, false);
+  MutexLock lock(mutex_);
+  health_ = {};
+  away_ = false;
+  idle_.push_back(*std::move(connection));
+  return {};
+}
+
+Status RedisServer::health() {
+  MutexLock lock(mutex_);
+  return health_;
+}
+
+std::vector<std::string> RedisServer::weaknesses() {
+  MutexLock lock(mutex_);
+  return weaknesses_;
+}
+
+RedisCommand RedisServer::new_call(RedisScript script, Time now) {
+  RedisCommand call({"EVALSHA", hashes_[static_cast<std::size_t>(script)], "1"});
+  call.add_own(target_.prefix + ":inbox");
+  {
+    MutexLock lock(mutex_);
+    call.add_own(marker_);
+  }
+  if (clock_ == RedisClock::kCaller) {
+    call.add_integer(now.time_since_epoch().count());
+  } else {
+    call.add("");
+  }
+  return call;
+}
+
+Result<RedisAnswer> RedisServer::run(const RedisCommand& call, Use use) {
+  Result<RedisAnswer> answer = run_once(call, use);
+  // What only reads may be asked twice: a connection that the server closed meanwhile is no trouble of the server.
+  if (use == Use::kRead && answer.code() == Code::kUnknown) answer = run_once(call, use);
+  if (answer.ok() || (answer.code() == Code::kUnknown && use == Use::kWrite)) return answer;
+  if (answer.code() == Code::kUnknown || answer.code() == Code::kPrecondition) {
+    return unavailable(answer.status().message());
+  }
+  return answer;
+}
+
+Result<RedisAnswer> RedisServer::run_once(const RedisCommand& call, Use use) {
+  HK_ASSIGN(Connection connection, take(use));
+  Result<RedisAnswer> answer = run_on(*connection, call);
+  if (connection->broken()) {
+    give_back(nullptr);
+    if (use == Use::kRead && answer.code() == Code::kUnknown) return answer;
+    (void)fall_ill(answer.status(), true);
+    return answer;
+  }
+  give_back(std::move(connection));
+  if (!answer.ok()) return answer;
+  const Status status = error_of(**answer);
+  if (status.ok()) return answer;
+  if (!concerns_one_call(error_word((**answer).text()))) (void)fall_ill(status, false);
+  return status;
+}
+
+Result<RedisAnswer> RedisServer::run_on(RedisConnection& connection, const RedisCommand& call) const {
+  HK_ASSIGN(RedisAnswer answer, connection.call(call));
+  if (!(*answer).is_error() || error_word((*answer).text()) != "NOSCRIPT") return answer;
+  // The server was restarted, or somebody flushed the scripts; nothing was done.
+  for (std::size_t i = 0; i < kRedisScripts; ++i) {
+    const std::string text = redis_script_text(static_cast<RedisScript>(i));
+    const Result<RedisAnswer> loaded = connection.call({"SCRIPT", "LOAD", text});
+    if (!loaded.ok()) return unavailable(loaded.status().message());
+  }
+  return connection.call(call);
+}
+
+Result<std::vector<RedisAnswer>> RedisServer::read(std::span<const RedisCommand> commands) {
+  HK_ASSIGN(Connection connection, take(Use::kRead));
+  Result<std::vector<RedisAnswer>> answers = connection->call_all(commands);
+  if (connection->broken()) {
+    give_back(nullptr);
+    return fall_ill(answers.status(), true);
+  }
+  give_back(std::move(connection));
+  return answers;
+}
+
+std::string RedisServer::event_name(std::string_view source, std::string_view id) const {
+  return fmt::format("{}:{{{}}}:e:{}", target_.prefix, source, id);
+}
+
+Result<RedisServer::Connection> RedisServer::take(Use use) {
+  Connection connection;
+  {
+    MutexLock lock(mutex_);
+    while (lent_ >= kConnectionsMax) returned_.wait(mutex_);
+    if (away_ || (use == Use::kWrite && !health_.ok())) return unavailable(health_.message());
+    ++lent_;
+    if (!idle_.empty()) {
+      connection = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (connection != nullptr && connection->alive()) {
+    if (!check_due()) return connection;
+    const Status status = check(*connection);
+    if (status.ok()) return connection;
+    give_back(nullptr);
+    return fall_ill(status, connection->broken());
+  }
+  Result<Connection> made = connect();
+  if (!made.ok()) {
+    give_back(nullptr);
+    return unavailable(made.status().message());
+  }
+  return made;
+}
+
+void RedisServer::give_back(Connection connection) {
+  MutexLock lock(mutex_);
+  --lent_;
+  if (connection != nullptr && !away_) idle_.push_back(std::move(connection));
+  returned_.notify_one();
+}
+
+Result<RedisServer::Connection> RedisServer::connect() {
+  Result<Connection> connection = RedisConnection::open(target_);
+  if (!connection.ok()) return fall_ill(connection.status(), true);
+  const Status status = check(**connection);
+  if (!status.ok()) return fall_ill(status, (*connection)->broken());
+  return connection;
+}
+
+Status RedisServer::check(RedisConnection& connection) {
+  HK_ASSIGN(std::vector<std::string> weaknesses, check_server(connection, target_.relaxed));
+  HK_TRY(check_inbox(connection));
+  std::vector<std::string> new_ones;
+  {
+    MutexLock lock(mutex_);
+    for (const std::string& weakness : weaknesses) {
+      if (std::find(weaknesses_.begin(), weaknesses_.end(), weakness) == weaknesses_.end())
+        new_ones.push_back(weakness);
+    }
+    weaknesses_ = std::move(weaknesses);
+    checked_at_ = steady_now();
+  }
+  for (const std::string& weakness : new_ones) log_warn("store.weak", {{"why", weakness}});
+  return {};
+}
+
+bool RedisServer::check_due() {
+  MutexLock lock(mutex_);
+  if (steady_now() - checked_at_ < kCheckEvery) return false;
+  checked_at_ = steady_now();  // Others need not wait for the one that checks.
+  return true;
+}
+
+Status RedisServer::check_inbox(RedisConnection& connection) {
+  const std::string name = target_.prefix + ":inbox";
+  HK_ASSIGN(const RedisAnswer answer, connection.call({"GET", name}));
+  HK_TRY(error_of(*answer));
+  {
+    MutexLock lock(mutex_);
+    if ((*answer).text() == marker_) return {};
+  }
+  if (!target_.relaxed) {
+    return precondition(
+        fmt::format("{}: the inbox that was opened is gone; restore the server's append-only file, or "
+                    "start the gateway anew for an empty inbox",
+                    target_.shown));
+  }
+  // Whoever relaxed the promise chose to go on with an empty inbox.
+  HK_ASSIGN(std::string marker, find_or_make_inbox(connection));
+  log_error("store.emptied",
+            {{"store", target_.shown}, {"why", "the server lost the inbox; everything in it is gone"}});
+  MutexLock lock(mutex_);
+  marker_ = std::move(marker);
+  return {};
+}
+
+Result<std::string> RedisServer::find_or_make_inbox(RedisConnection& connection) const {
+  const std::string name = target_.prefix + ":inbox";
+  const std::string made = new_marker();
+  // NX: of several gateways that start at once, one makes the inbox, and all use it.
+  HK_ASSIGN(const RedisAnswer set, connection.call({"SET", name, made, "NX"}));
+  HK_TRY(error_of(*set));
+  HK_ASSIGN(const RedisAnswer answer, connection.call({"GET", name}));
+  HK_TRY(error_of(*answer));
+  const std::string marker((*answer).text());
+  if (!is_of_this_version(marker)) {
+    return precondition(
+        fmt::format("{}: the inbox there is of another version of hookonce, or not one at all; "
+                    "choose another ?prefix=",
+                    target_.shown));
+  }
+  if (marker == made) log_info("store.created", {{"store", target_.shown}});
+  return marker;
+}
+
+Status RedisServer::load_scripts(RedisConnection& connection) {
+  for (std::size_t i = 0; i < kRedisScripts; ++i) {
+    const std::string text = redis_script_text(static_cast<RedisScript>(i));
+    HK_ASSIGN(const RedisAnswer answer, connection.call({"SCRIPT", "LOAD", text}));
+    HK_TRY(error_of(*answer));
+    hashes_[i] = (*answer).text();
+  }
+  return {};
+}
+
+Status RedisServer::fall_ill(const Status& trouble, bool away) {
+  MutexLock lock(mutex_);
+  health_ = unavailable(trouble.message());
+  away_ = away_ || away;
+  if (away) idle_.clear();
+  return trouble.code() == Code::kInternal ? health_ : trouble;
+}
+
+}  // namespace hookonce
