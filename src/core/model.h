@@ -75,6 +75,8 @@ struct Arrival {
 
 inline constexpr int kArrivalsMax = 100;  // kept per event; later duplicates are counted only
 
+struct Lease;  // core/settle.h
+
 // What ingest puts in. The body is moved from the socket's buffer to the store's statement, never copied.
 struct NewEvent {
   EventId id;  // used if this arrival is the first
@@ -92,8 +94,20 @@ struct NewEvent {
   std::vector<std::string> destinations;  // one delivery each; may be empty (no destination wants it)
   // Those of `destinations` that take the events of one ordering key one after another; without a key it means nothing.
   std::vector<std::string> ordered;
+  // Of a synchronous source: its one delivery is leased for this long in the same transaction.
+  std::optional<Duration> first_lease;
   bool rearm = true;      // a duplicate of an event with a dead delivery makes that pending again
   Budget::Charge charge;  // what the body takes of max_inflight, until the accept is done
+};
+
+inline constexpr std::size_t kReplyMax = 64 * 1024;  // bytes of a reply's body
+
+// What a destination answered to a synchronous source's event: the sender gets it, and so does every duplicate.
+struct Reply {
+  int status = 200;
+  std::string content_type;
+  std::string body;
+  bool operator==(const Reply&) const = default;
 };
 
 struct AcceptFacts {
@@ -101,7 +115,9 @@ struct AcceptFacts {
   EventId id;       // the first one's id
   Time first_at{};  // when the event was accepted
   bool same_body = true;
-  bool new_delivery = false;  // whether a delivery became pending: the dispatcher is nudged
+  bool new_delivery = false;     // whether a delivery became pending: the dispatcher is nudged
+  std::shared_ptr<Lease> lease;  // of a first arrival with first_lease
+  std::optional<Reply> reply;    // of a duplicate with first_lease, where the event has one
 };
 
 struct Attempt {

@@ -52,15 +52,16 @@ struct Settlement {
   int attempt = 0;
   AttemptResult result;
   Next next = Next::kRetry;
-  Duration delay{};  // kRetry, kRelease: due again after this
-  bool skip_dead = false;  // kDead: its line goes on without it
+  Duration delay{};            // kRetry, kRelease: due again after this
+  bool skip_dead = false;      // kDead: its line goes on without it
+  std::optional<Reply> reply;  // kDelivered: kept with the event, unless it has one
 };
 
 struct SettleFacts {
   // False where a later attempt has replaced this one, or it had been settled: nothing changed but what is shown.
   bool taken = false;
   EventState event_state = EventState::kPending;  // after it
-  bool freed = false;  // the next one of its line became due
+  bool freed = false;                             // the next one of its line became due
 };
 
 // 2xx ends as delivered; 410 ends as dead at once; a release is due at once and uncounted; everything else is retried

@@ -27,6 +27,7 @@ struct StoredEvent {
   std::shared_ptr<const std::string> body;
   std::vector<StoredArrival> arrivals;
   std::map<std::string, StoredDelivery> deliveries;  // by destination
+  std::optional<Reply> reply;
 };
 
 // Who holds a dedup key. It outlives its event, so it knows what a duplicate is told.
@@ -93,6 +94,12 @@ class MemoryStore final : public Store {
       if (!next || due < *next) next = due;
     }
     return next;
+  }
+
+  Result<std::optional<Reply>> reply(const EventId& id) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? std::optional<Reply>() : events_.at(found->second).reply;
   }
 
   Result<std::optional<EventDetail>> get(const EventId& id) override LOCKS_EXCLUDED(mutex_) {
@@ -251,7 +258,20 @@ class MemoryStore final : public Store {
       const bool first = !is_ordered(event, name) || join_line(seq, name);
       set_record(seq, name, first ? new_delivery(now) : held_delivery(now));
     }
-    return {Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+    AcceptFacts facts{Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+    if (event.first_lease) facts.lease = lease_first(seq, event.destinations.at(0), *event.first_lease, now);
+    facts.new_delivery = facts.new_delivery && !facts.lease;
+    return facts;
+  }
+
+  std::shared_ptr<Lease> lease_first(Seq seq, const std::string& name, Duration length, Time now)
+      LOCKS_REQUIRED(mutex_) {
+    DeliveryRecord record = events_.at(seq).deliveries.at(name).record;
+    auto lease = std::make_shared<Lease>(take_lease(record, length, now));
+    set_record(seq, name, record);
+    lease->destination = name;
+    add_event(*lease, events_.at(seq));
+    return lease;
   }
 
   static bool is_ordered(const NewEvent& event, const std::string& name) {
@@ -295,6 +315,7 @@ class MemoryStore final : public Store {
       facts.verdict = Verdict::kRearmed;
       facts.new_delivery = true;
     }
+    if (event.first_lease) facts.reply = found->second.reply;
     ++found->second.summary.duplicates;
     if (found->second.arrivals.size() < static_cast<std::size_t>(kArrivalsMax)) {
       found->second.arrivals.push_back({event.arrival, facts.verdict, facts.same_body});
@@ -314,6 +335,7 @@ class MemoryStore final : public Store {
     if (taken) {
       set_record(id->second, settlement.destination, record);
       record_attempt(found->second, settled_attempt(settlement));
+      if (settlement.next == Next::kDelivered && settlement.reply && !event.reply) event.reply = settlement.reply;
       if (leaves_line(record, settlement.skip_dead)) freed = leave_line(id->second, settlement.destination, now);
     } else {
       // A later attempt has replaced it: what is shown as unknown gets its real outcome, and nothing else changes.

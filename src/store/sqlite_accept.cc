@@ -23,12 +23,14 @@ void bind_arrival(Query& query, const Arrival& arrival) {
 }  // namespace
 
 Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                             SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines) {
+                             SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines,
+                             SqliteReplies& replies) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   keys_ = &keys;
   lines_ = &lines;
+  replies_ = &replies;
   HK_ASSIGN(const std::int64_t newest, database.integer("SELECT max(coalesce((SELECT max(seq) FROM events), 0), "
                                                         "coalesce((SELECT max(seq) FROM pruned), 0))"));
   next_seq_ = newest + 1;
@@ -95,21 +97,34 @@ Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, std::int64_t sou
     query.bind_integer(seq).bind_blob(headers).bind_blob(event.body);
     HK_TRY(query.run());
   }
-  for (const std::string& name : event.destinations) {
-    HK_TRY(insert_delivery(event, name, seq, source, now));
-  }
-  return AcceptFacts{Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
+  AcceptFacts facts{Verdict::kAccepted, event.id, now, true, false};
+  for (const std::string& name : event.destinations) HK_TRY(insert_delivery(event, name, seq, source, now, facts));
+  return facts;
 }
 
 Status SqliteAccept::insert_delivery(const NewEvent& event, const std::string& name, std::int64_t seq,
-                                     std::int64_t source, Time now) {
+                                     std::int64_t source, Time now, AcceptFacts& facts) {
   HK_ASSIGN(const std::int64_t destination, destinations_->add(name));
   const DeliveryPlace place{seq, destination};
-  bool first = true;
-  if (event.ordering_key && std::find(event.ordered.begin(), event.ordered.end(), name) != event.ordered.end()) {
-    HK_ASSIGN(first, lines_->join(place, source, *event.ordering_key));
+  DeliveryRecord record = new_delivery(now);
+  if (event.first_lease) {
+    facts.lease = std::make_shared<Lease>(take_lease(record, *event.first_lease, now));
+    facts.lease->event = event.id;
+    facts.lease->destination = name;
+    facts.lease->source = event.source;
+    facts.lease->type = event.type;
+    facts.lease->received_at = now;
+    facts.lease->forwarded_trusted = event.forwarded_trusted;
+    facts.lease->headers = std::make_shared<const Headers>(event.headers);
+    facts.lease->body = std::make_shared<const std::string>(event.body);
+    return deliveries_->insert(place, record);
   }
-  return deliveries_->insert(place, first ? new_delivery(now) : held_delivery(now));
+  facts.new_delivery = true;
+  if (event.ordering_key && std::find(event.ordered.begin(), event.ordered.end(), name) != event.ordered.end()) {
+    HK_ASSIGN(const bool first, lines_->join(place, source, *event.ordering_key));
+    if (!first) record = held_delivery(now);
+  }
+  return deliveries_->insert(place, record);
 }
 
 Result<AcceptFacts> SqliteAccept::duplicate(const NewEvent& event, std::int64_t holder, Time now) {
@@ -134,6 +149,9 @@ Result<AcceptFacts> SqliteAccept::duplicate(const NewEvent& event, std::int64_t 
     }
   }
   {
+    if (event.first_lease) {
+      HK_ASSIGN(facts.reply, replies_->find(holder));
+    }
     Query query(count_duplicate_);
     query.bind_integer(holder);
     HK_TRY(query.run());

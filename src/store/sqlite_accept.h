@@ -10,6 +10,7 @@
 #include "store/sqlite_keys.h"
 #include "store/sqlite_lines.h"
 #include "store/sqlite_names.h"
+#include "store/sqlite_replies.h"
 
 namespace hookonce {
 
@@ -17,7 +18,7 @@ class SqliteAccept {
  public:
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                 SqliteKeys& keys, SqliteLines& lines);
+                 SqliteKeys& keys, SqliteLines& lines, SqliteReplies& replies);
 
   // REQUIRES: within a write transaction.
   Result<AcceptFacts> accept(const NewEvent& event, Time now);
@@ -38,8 +39,9 @@ class SqliteAccept {
 
   Result<Keys> look_up(const NewEvent& event, std::int64_t source, Time now);
   Result<AcceptFacts> insert(const NewEvent& event, std::int64_t source, Time now);
+  // In a fact: the lease of an event that asked for it.
   Status insert_delivery(const NewEvent& event, const std::string& name, std::int64_t seq, std::int64_t source,
-                         Time now);
+                         Time now, AcceptFacts& facts);
   Result<AcceptFacts> duplicate(const NewEvent& event, std::int64_t holder, Time now);
   Result<AcceptFacts> duplicate_of_pruned(const NewEvent& event, std::int64_t holder);
   Status record_arrival(const NewEvent& event, std::int64_t holder, std::int64_t number, const AcceptFacts& facts);
@@ -49,6 +51,7 @@ class SqliteAccept {
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteKeys* keys_ = nullptr;
   SqliteLines* lines_ = nullptr;
+  SqliteReplies* replies_ = nullptr;
   std::int64_t next_seq_ = 1;
   Statement insert_event_;
   Statement insert_content_;

@@ -7,11 +7,12 @@
 namespace hookonce {
 
 Status SqliteClaim::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                            SqliteDeliveries& deliveries, SqliteLines& lines) {
+                            SqliteDeliveries& deliveries, SqliteLines& lines, SqliteReplies& replies) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   lines_ = &lines;
+  replies_ = &replies;
   return prepare_all(database,
                      {
                          {&due_,
@@ -140,6 +141,7 @@ Result<SettleFacts> SqliteClaim::settle(const Settlement& settlement, Time now) 
     if (facts.taken) {
       HK_TRY(deliveries_->save(place, *record));
       HK_TRY(deliveries_->record_attempt(place, attempt));
+      if (settlement.next == Next::kDelivered && settlement.reply) HK_TRY(replies_->keep(seq, *settlement.reply));
       if (leaves_line(*record, settlement.skip_dead)) {
         HK_ASSIGN(facts.freed, lines_->leave(place, now));
       }

@@ -11,6 +11,7 @@
 #include "store/sqlite_deliveries.h"
 #include "store/sqlite_lines.h"
 #include "store/sqlite_names.h"
+#include "store/sqlite_replies.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -19,7 +20,7 @@ class SqliteClaim {
  public:
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                 SqliteLines& lines);
+                 SqliteLines& lines, SqliteReplies& replies);
 
   // REQUIRES: within a write transaction.
   Result<Claimed> claim(const ClaimRequest& request, Time now);
@@ -50,6 +51,7 @@ class SqliteClaim {
   SqliteNames* destinations_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteLines* lines_ = nullptr;
+  SqliteReplies* replies_ = nullptr;
   Statement due_;
   Statement content_;
   Statement seq_of_;

@@ -150,7 +150,17 @@ CREATE TABLE lines (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines};
+// Migration 4: what the destinations of synchronous sources answered.
+constexpr const char* kReplies = R"sql(
+CREATE TABLE replies (
+  seq INTEGER PRIMARY KEY,
+  status INTEGER NOT NULL,
+  content_type BLOB NOT NULL,
+  body BLOB NOT NULL CHECK (length(body) <= 65536)
+) STRICT;
+)sql";
+
+constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies};
 constexpr std::int64_t kNewest = static_cast<std::int64_t>(std::size(kMigrations));
 
 Status not_ours(const std::string& path) {

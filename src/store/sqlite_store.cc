@@ -18,6 +18,7 @@
 #include "store/sqlite_owner_lock.h"
 #include "store/sqlite_read.h"
 #include "store/sqlite_replay.h"
+#include "store/sqlite_replies.h"
 #include "store/sqlite_schema.h"
 #include "store/sqlite_upkeep.h"
 
@@ -40,6 +41,7 @@ struct Writer {
   SqliteDeliveries deliveries;
   SqliteKeys keys;
   SqliteLines lines;
+  SqliteReplies replies;
   SqliteSearch search;
   SqliteAccept accept;
   SqliteClaim claim;
@@ -52,9 +54,10 @@ struct Writer {
     HK_TRY(deliveries.prepare(*database));
     HK_TRY(keys.prepare(*database, *hot));
     HK_TRY(lines.prepare(*database, deliveries));
+    HK_TRY(replies.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
-    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines));
-    HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines));
+    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines, replies));
+    HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines, replies));
     HK_TRY(replay.prepare(destinations, deliveries, search));
     return upkeep.prepare(*database, deliveries, keys, lines);
   }
@@ -76,6 +79,7 @@ struct Reader {
   SqliteNames destinations;
   SqliteDeliveries deliveries;
   SqliteKeyLookup keys;
+  SqliteReplies replies;
   SqliteSearch search;
   SqliteRead read;
   SqliteHolder holder;
@@ -85,6 +89,7 @@ struct Reader {
     HK_TRY(destinations.prepare(*database, SqliteNames::Table::kDestinations));
     HK_TRY(deliveries.prepare(*database));
     HK_TRY(keys.prepare(*database, *hot));
+    HK_TRY(replies.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
     HK_TRY(read.prepare(*database, destinations, deliveries, search));
     return holder.prepare(*database, sources, deliveries, keys);
@@ -142,6 +147,10 @@ class SqliteStore final : public Store {
     MutexLock lock(write_mutex_);
     if (!writer_) return closed();
     return writer_->claim.next_due(destinations, now);
+  }
+
+  Result<std::optional<Reply>> reply(const EventId& id) override {
+    return read<std::optional<Reply>>([&](Reader& reader) { return reader.replies.find(id); });
   }
 
   Result<std::optional<EventDetail>> get(const EventId& id) override {

@@ -24,6 +24,7 @@ Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, S
           {&remove_event_, "DELETE FROM events WHERE seq = ?"},
           {&remove_content_, "DELETE FROM contents WHERE seq = ?"},
           {&remove_arrivals_, "DELETE FROM arrivals WHERE seq = ?"},
+          {&remove_reply_, "DELETE FROM replies WHERE seq = ?"},
           {&insert_pruned_,
            "INSERT INTO pruned (seq, id, source, received_at, keys_until, body_hash) VALUES (?, ?, ?, ?, ?, ?)"},
           {&over_, "SELECT seq, source FROM pruned WHERE keys_until <= ? ORDER BY keys_until LIMIT ?"},
@@ -92,7 +93,7 @@ Status SqliteUpkeep::remove_event(const OldEvent& event, Time now) {
     HK_ASSIGN(const bool freed, lines_->leave(delivery.place, now));
     (void)freed;
   }
-  for (Statement* statement : {&remove_event_, &remove_content_, &remove_arrivals_}) {
+  for (Statement* statement : {&remove_event_, &remove_content_, &remove_arrivals_, &remove_reply_}) {
     Query query(*statement);
     query.bind_integer(event.seq);
     HK_TRY(query.run());

@@ -50,6 +50,7 @@ class SqliteUpkeep {
   Statement remove_event_;
   Statement remove_content_;
   Statement remove_arrivals_;
+  Statement remove_reply_;
   Statement insert_pruned_;
   Statement over_;
   Statement remove_pruned_;

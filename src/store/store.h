@@ -153,6 +153,10 @@ class Store {
   // When the next delivery to one of `destinations` becomes due (the past: now); nullopt where nothing is waiting.
   virtual Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) = 0;
 
+  // What the destination of a synchronous source's event answered; nullopt while there is none. A backend without
+  // replies has none.
+  virtual Result<std::optional<Reply>> reply(const EventId& id);
+
   virtual Result<std::optional<EventDetail>> get(const EventId& id) = 0;
   // kInvalid for a cursor that is not one. REQUIRES: 1 <= limit <= kListMax.
   virtual Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) = 0;
@@ -179,6 +183,10 @@ class Store {
   // store serves. Cheap.
   virtual std::vector<std::string> weaknesses() { return {}; }
 };
+
+inline Result<std::optional<Reply>> Store::reply(const EventId&) {
+  return std::optional<Reply>();
+}
 
 inline Result<bool> Store::apply_line_rule(const LineRule&, Time) {
   return false;

@@ -54,7 +54,9 @@ std::string text_of(const CommitFacts& facts) {
   std::string text;
   for (const AcceptFacts& fact : facts.accepts) {
     text += std::string(to_string(fact.verdict)) + " " + fact.id.text() + " " + text_of(fact.first_at) +
-            (fact.same_body ? " same" : " other") + (fact.new_delivery ? " new\n" : "\n");
+            (fact.same_body ? " same" : " other") + (fact.new_delivery ? " new" : "") +
+            (fact.lease ? " leased " + text_of(fact.lease->until) : "") +
+            (fact.reply ? " " + fact.reply->body + "\n" : "\n");
   }
   for (const SettleFacts& fact : facts.settles) {
     text += (fact.taken ? "taken " : "not taken ") + std::string(to_string(fact.event_state)) +
@@ -101,6 +103,8 @@ std::string text_of(const Result<T>& result) {
   if (!result.ok()) return std::string(to_string(result.code()));
   if constexpr (std::is_same_v<T, std::optional<Time>>) {
     return text_of(result.value());
+  } else if constexpr (std::is_same_v<T, std::optional<Reply>>) {
+    return result.value() ? result.value()->body : "none";
   } else if constexpr (std::is_same_v<T, bool>) {
     return result.value() ? "more" : "done";
   } else if constexpr (std::is_same_v<T, std::optional<EventDetail>>) {
@@ -137,8 +141,11 @@ class StoreModel : public StoreFixture {
       if (chance(45)) names.push_back(name);
     }
     builder.to(names);
-    const bool has_lines = GetParam() == "memory" || GetParam() == "sqlite";
-    if (has_lines && chance(50)) builder.ordering_key("o" + std::to_string(pick(3))).ordered({"a", "c"});
+    const bool has_all = GetParam() == "memory" || GetParam() == "sqlite";
+    if (has_all && names.size() == 1 && chance(30)) {
+      builder.first_lease(std::chrono::seconds(10));
+    } else if (has_all && chance(50))
+      builder.ordering_key("o" + std::to_string(pick(3))).ordered({"a", "c"});
     NewEvent event = builder.build();
     events_.push_back(event.id);
     return event;
@@ -159,8 +166,11 @@ class StoreModel : public StoreFixture {
       }
       case 2:
         return failure(lease, std::chrono::seconds(pick(20)));
-      default:
-        return success(lease);
+      default: {
+        Settlement delivered = success(lease);
+        if (chance(40)) delivered.reply = Reply{200, "text/plain", "reply" + std::to_string(pick(3))};
+        return delivered;
+      }
     }
   }
 
@@ -195,6 +205,7 @@ class StoreModel : public StoreFixture {
         return step_list();
       case 8: {
         const EventId id = event();
+        if (GetParam() == "memory" || GetParam() == "sqlite") compare("reply", store_->reply(id), model_->reply(id));
         return compare("get", store_->get(id), model_->get(id));
       }
       case 9: {
@@ -224,7 +235,12 @@ class StoreModel : public StoreFixture {
     for (int i = pick(4); i > 0; --i) events.push_back(new_event());
     std::vector<Settlement> settlements;
     for (int i = pick(3); i > 0 && !leases_.empty(); --i) settlements.push_back(new_settlement());
-    compare("commit", store_->commit(events, settlements, now_), model_->commit(events, settlements, now_));
+    const auto facts = store_->commit(events, settlements, now_);
+    compare("commit", facts, model_->commit(events, settlements, now_));
+    if (!facts.ok()) return;
+    for (const AcceptFacts& fact : facts.value().accepts) {
+      if (fact.lease) leases_.push_back(*fact.lease);
+    }
   }
 
   void step_claim() {

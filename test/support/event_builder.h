@@ -56,6 +56,10 @@ class NewEventBuilder {
   NewEventBuilder& to(std::vector<std::string> names) { return set(event_.destinations, std::move(names)); }
   // Of `to`, those that take it in the order of its ordering key.
   NewEventBuilder& ordered(std::vector<std::string> names) { return set(event_.ordered, std::move(names)); }
+  NewEventBuilder& first_lease(Duration lease) {
+    event_.first_lease = lease;
+    return *this;
+  }
   NewEventBuilder& rearm(bool rearm) { return set(event_.rearm, rearm); }
   NewEventBuilder& forwarded_trusted(bool trusted) { return set(event_.forwarded_trusted, trusted); }
   NewEventBuilder& arrival(Arrival arrival) { return set(event_.arrival, std::move(arrival)); }

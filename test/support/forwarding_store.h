@@ -25,6 +25,7 @@ class ForwardingStore : public Store {
   Result<std::optional<Time>> next_due(const std::vector<std::string>& names, Time now) override {
     return inner_.next_due(names, now);
   }
+  Result<std::optional<Reply>> reply(const EventId& id) override { return inner_.reply(id); }
   Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_.get(id); }
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     return inner_.list(filter, limit, cursor);
