@@ -14,7 +14,7 @@ from support.gateway import Gateway, config  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--repeat", type=int, default=5, help="twins: how often")
-    parser.addoption("--cycles", type=int, default=14, help="crash: how many kills")
+    parser.addoption("--cycles", type=int, default=14, help="crash: how many kills; half as many power cuts")
     parser.addoption("--hammers", type=int, default=1, help="sdk: how often the naive backends are hammered")
 
 

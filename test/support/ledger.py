@@ -8,6 +8,7 @@ A ledger is a file of JSON lines that is only ever appended to, by several proce
     delivered     key, event, attempt, status    a request at the backend and its answer; null: none was given
     shown         key, event, state, attempts    at the end: the gateway's own account; attempts [[number, outcome], ...], null: not asked
     killed, stopped, continued  moment           what was done to a process, for people who read the file
+    power cut                                    what stands before it happened before it
 
     ledger = Ledger(tmp_path / "ledger.jsonl")
     ...
@@ -86,8 +87,8 @@ class _Story:
         self.delivered = []
         self.shown = []
 
-    def add(self, line):
-        getattr(self, line["what"]).append(line)
+    def add(self, line, power_cuts):
+        getattr(self, line["what"]).append({**line, "power_cuts": power_cuts})
 
     def events(self):
         """Every event id that anybody has named."""
@@ -123,7 +124,8 @@ def _invented(story):
 
 
 def _attempt_repeated(story):
-    numbers = [(line["event"], line["attempt"]) for line in story.delivered if line["attempt"] is not None]
+    # A claim is durable with the next accepted or settled event: a power cut may take it back, and its number is given again.
+    numbers = [(line["power_cuts"], line["event"], line["attempt"]) for line in story.delivered if line["attempt"] is not None]
     return len(numbers) != len(set(numbers))
 
 
@@ -166,9 +168,11 @@ FAULTS = {
 
 def _stories(lines):
     stories = {}
+    power_cuts = 0
     for line in lines:
+        power_cuts += line["what"] == "power cut"
         if "key" in line:
-            stories.setdefault(line["key"], _Story()).add(line)
+            stories.setdefault(line["key"], _Story()).add(line, power_cuts)
     return stories
 
 

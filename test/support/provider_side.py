@@ -20,12 +20,13 @@ OWED_MAX = 300           # no new event while so many have had no effect yet: wh
 
 
 class ProviderSide:
-    def __init__(self, ledger, path, message, seed, owed_max=OWED_MAX):
+    def __init__(self, ledger, path, message, seed, owed_max=OWED_MAX, first=1):
+        """`first` is the number in the first event's key."""
         self._ledger = ledger
         self._path = path
         self._message = message
         self._owed_max = owed_max
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(first)
         self._changed = threading.Condition()
         self._address = None
         self._under_way = 0      # requests
@@ -99,15 +100,20 @@ class ProviderSide:
 
     def _send(self, key, address):
         """Whether it was acknowledged."""
-        self._ledger.sent(key)
         try:
-            with Connection(address, ANSWER_SECONDS) as connection:
-                answer = connection.request("POST", self._path, *self._message(key))
+            return send(self._ledger, address, self._path, self._message(key), key)
         except OSError:
             self._finishing.wait(REFUSED_PAUSE)
             return False
-        if is_success(answer.status):
-            self._ledger.acknowledge(key, answer.header("Hookonce-Status"), answer.header("Hookonce-Event"))
-            return True
-        self._ledger.answered(key, answer.status)
-        return False
+
+
+def send(ledger, address, path, message, key):
+    """One request; whether it was acknowledged. OSError: no answer."""
+    ledger.sent(key)
+    with Connection(address, ANSWER_SECONDS) as connection:
+        answer = connection.request("POST", path, *message)
+    if is_success(answer.status):
+        ledger.acknowledge(key, answer.header("Hookonce-Status"), answer.header("Hookonce-Event"))
+        return True
+    ledger.answered(key, answer.status)
+    return False
