@@ -50,8 +50,10 @@ static int (*real_ftruncate)(int, off64_t);
 static int (*real_unlink)(const char*);
 static int (*real_fdatasync)(int);
 
+/* Constructors of other libraries, an allocator's say, open and close files before this one's is called; hence also from there. */
 static void begin(void) __attribute__((constructor));
 static void begin(void) {
+  if (record >= 0) return;
   real_open = dlsym(RTLD_NEXT, "open64");
   real_close = dlsym(RTLD_NEXT, "close");
   real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
@@ -98,6 +100,7 @@ int open64(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
   va_end(rest);
+  begin();
   const int file = file_named(path);
   if (file == kOther) return real_open(path, flags, mode);
   pthread_mutex_lock(&order);
@@ -121,6 +124,7 @@ int open(const char* path, int flags, ...) {
 }
 
 int close(int descriptor) {
+  begin();
   if (file_at(descriptor) != kOther) file_of[descriptor] = kOther;
   return real_close(descriptor);
 }
