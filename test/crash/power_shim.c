@@ -1,11 +1,12 @@
-/* Preloaded into the gateway: writes down, in their true order, the calls that change the inbox's files or make changes durable. What is in
- * the record, and how a power cut is made of it: support/power_record.py and support/power_disk.py.
+/* Preloaded into the gateway: writes down, in their true order, the calls that change the inbox's files or make changes
+ * durable. What is in the record, and how a power cut is made of it: support/power_record.py and support/power_disk.py.
  *
  * HOOKONCE_POWER_INBOX    the database file, as a canonical path
  * HOOKONCE_POWER_RECORD   the file to append to
  * HOOKONCE_POWER_SWALLOW  a file whose syncs are answered with success and not done: the disk that lies, for canaries
  *
- * Calls that SQLite does not make are not here; the tests compare the record's end with the real files, so one that was missed shows.
+ * Calls that SQLite does not make are not here; the tests compare the record's end with the real files, so one that was
+ * missed shows.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +51,8 @@ static int (*real_ftruncate)(int, off64_t);
 static int (*real_unlink)(const char*);
 static int (*real_fdatasync)(int);
 
-/* Constructors of other libraries, an allocator's say, open and close files before this one's is called; hence also from there. */
+/* Constructors of other libraries, an allocator's say, open and close files before this one's is called; hence also from
+ * there. */
 static void begin(void) __attribute__((constructor));
 static void begin(void) {
   if (record >= 0) return;
@@ -88,7 +90,8 @@ static int file_at(int descriptor) {
 static void append(char kind, int file, uint64_t position, const void* bytes, size_t length) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  struct entry entry = {now.tv_sec * INT64_C(1000000000) + now.tv_nsec, position, (uint32_t)length, (uint8_t)kind, (uint8_t)file, {0, 0}};
+  const int64_t at = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+  struct entry entry = {at, position, (uint32_t)length, (uint8_t)kind, (uint8_t)file, {0, 0}};
   struct iovec parts[] = {{&entry, sizeof entry}, {(void*)bytes, length}};
   const int saved = errno;
   if (writev(record, parts, 2) != (ssize_t)(sizeof entry + length)) abort();
