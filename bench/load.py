@@ -138,17 +138,25 @@ def generate(generator, server, seconds, **options):
     return json.loads(done.stdout)
 
 
-def measure(generator, server, seconds, companion=None, **options):
-    """One run; `companion` is the pid of a process that works for the server without being part of it, or None."""
+def measure_work(server, work, companion=None):
+    """One run of `work`, which puts the server under load and returns a report of it with its own CPU time. `companion` is the pid of a
+    process that works for the server without being part of it, or None."""
     def readings():
-        return [server.cpu_seconds(), tree_cpu_seconds(companion) if companion else 0.0, machine_busy_seconds(), time.monotonic()]
+        return [machine_busy_seconds(), time.monotonic(), tree_cpu_seconds(companion) if companion else 0.0,
+                *(tree_cpu_seconds(pid) for pid in server.roots)]
 
     before = readings()
-    run = generate(generator, server, seconds, **options)
-    server_cpu, companion_cpu, machine, elapsed = (after - first for after, first in zip(readings(), before))
+    run = work()
+    machine, elapsed, companion_cpu, *root_cpu = (after - first for after, first in zip(readings(), before))
     run["server"] = server.name
-    run["server_cpu_seconds"] = server_cpu
-    run["foreign_cores"] = max(0.0, (machine - server_cpu - companion_cpu - run["cpu_seconds"]) / elapsed)
+    run["root_cpu_seconds"] = root_cpu  # in the order of the server's roots
+    run["server_cpu_seconds"] = sum(root_cpu)
+    run["foreign_cores"] = max(0.0, (machine - sum(root_cpu) - companion_cpu - run["cpu_seconds"]) / elapsed)
     if run["ok"] == 0:
         raise BenchError(f"{server.name} has answered nothing with 200")
     return run
+
+
+def measure(generator, server, seconds, companion=None, **options):
+    """measure_work() of one run of the generator."""
+    return measure_work(server, lambda: generate(generator, server, seconds, **options), companion)

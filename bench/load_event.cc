@@ -45,32 +45,41 @@ std::string sample_body(const std::string& id) {
 
 }  // namespace
 
+LoadBody::LoadBody() {
+  const std::string id = id_prefix() + std::string(kNumberWidth, '0');
+  body_ = sample_body(id);
+  HK_CHECK(body_.size() == kBodySize);
+  id_at_ = body_.find(id);
+  id_size_ = id.size();
+}
+
+std::string_view LoadBody::of(std::uint64_t number) {
+  const std::size_t digits_at = id_at_ + id_size_ - kNumberWidth;
+  for (std::size_t i = kNumberWidth; i-- > 0; number /= 10) body_[digits_at + i] = static_cast<char>('0' + number % 10);
+  return body_;
+}
+
 LoadEvent::LoadEvent(const LoadTarget& target)
     : head_front_(fmt::format("POST {} HTTP/1.1\r\nHost: {}:{}\r\nUser-Agent: hookonce-bench\r\n"
                               "Content-Type: application/json; charset=utf-8\r\nContent-Length: {}\r\n",
                               target.path, target.host, target.port, kBodySize)),
       scheme_(target.scheme),
-      key_(HmacKey::make(HmacKey::Algorithm::kSha256, target.secret)) {
-  const std::string prefix = id_prefix();
-  body_ = sample_body(prefix + std::string(kNumberWidth, '0'));
-  HK_CHECK(body_.size() == kBodySize);
-  id_at_ = body_.find(prefix) + prefix.size();
-}
+      key_(HmacKey::make(HmacKey::Algorithm::kSha256, target.secret)) {}
 
 std::string_view LoadEvent::request(std::uint64_t number) {
-  for (std::size_t i = kNumberWidth; i-- > 0; number /= 10) body_[id_at_ + i] = static_cast<char>('0' + number % 10);
+  const std::string_view body = body_.of(number);
   request_ = head_front_;
-  request_ += signature_line();
+  request_ += signature_line(body);
   request_ += "\r\n\r\n";
-  request_ += body_;
+  request_ += body;
   return request_;
 }
 
-std::string LoadEvent::signature_line() const {
-  if (scheme_ == LoadScheme::kBodyDigest) return "X-Signature: sha256=" + to_hex(key_.sign({body_}));
+std::string LoadEvent::signature_line(std::string_view body) const {
+  if (scheme_ == LoadScheme::kBodyDigest) return "X-Signature: sha256=" + to_hex(key_.sign({body}));
   const auto seconds = std::chrono::floor<std::chrono::seconds>(system_clock().wall()).time_since_epoch().count();
   const std::string timestamp = std::to_string(seconds);
-  return "Stripe-Signature: t=" + timestamp + ",v1=" + to_hex(key_.sign({timestamp, ".", body_}));
+  return "Stripe-Signature: t=" + timestamp + ",v1=" + to_hex(key_.sign({timestamp, ".", body}));
 }
 
 }  // namespace hookonce

@@ -23,6 +23,22 @@ struct LoadTarget {
   LoadScheme scheme = LoadScheme::kStripe;
 };
 
+// Bodies of one run, each with an id of its own that no other run gives.
+class LoadBody {
+ public:
+  LoadBody();
+
+  // The body of event `number`. Valid until the next call, as id() is.
+  std::string_view of(std::uint64_t number);
+  // The id in the body as it stands now.
+  std::string_view id() const { return std::string_view(body_).substr(id_at_, id_size_); }
+
+ private:
+  std::string body_;
+  std::size_t id_at_ = 0;
+  std::size_t id_size_ = 0;
+};
+
 class LoadEvent {
  public:
   explicit LoadEvent(const LoadTarget& target);
@@ -31,14 +47,12 @@ class LoadEvent {
   std::string_view request(std::uint64_t number);
 
  private:
-  // The signature's header line of the body as it stands now.
-  std::string signature_line() const;
+  std::string signature_line(std::string_view body) const;
 
   const std::string head_front_;
   const LoadScheme scheme_;
   const HmacKey key_;
-  std::string body_;
-  std::size_t id_at_ = 0;  // where the id's variable digits stand in body_
+  LoadBody body_;
   std::string request_;
 };
 

@@ -38,14 +38,14 @@ http {{
     shutil.rmtree(home)
 
 
-def configuration(home, destination):
+def configuration(store, destination):
     """Source `stripe` has a destination that takes every event; what `unwanted` takes is stored and delivered nowhere."""
     return f"""
 [server]
 listen = "127.0.0.1:0"
 admin = "127.0.0.1:0"
 [store]
-url = "sqlite:{home}/inbox.db"
+url = "{store}"
 [sources.stripe]
 provider = "stripe"
 secrets = ["{SECRET}"]
@@ -64,11 +64,11 @@ HELD = 'url = "http://127.0.0.1:9/"\nrate = "1/h"'
 
 
 @contextlib.contextmanager
-def hookonce(binary, directory, destination=HELD, name="hookonce"):
-    """A gateway on the inbox in directory/NAME, which is made where it is not there yet and stays behind."""
+def hookonce(binary, directory, destination=HELD, name="hookonce", store=None):
+    """A gateway on the inbox at `store`, or else in directory/NAME, which is made where it is not there yet and stays behind."""
     home = directory / name
     home.mkdir(exist_ok=True)
-    (home / "hookonce.toml").write_text(configuration(home, destination))
+    (home / "hookonce.toml").write_text(configuration(store or f"sqlite:{home}/inbox.db", destination))
     with open(home / "log", "wb") as log:
         process = subprocess.Popen([binary, "serve", "--config", str(home / "hookonce.toml")], stdout=subprocess.PIPE,
                                    stderr=log, text=True)

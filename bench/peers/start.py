@@ -12,13 +12,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
-import tempfile
 
+import databases
 from load import SECRET, BenchError, Server, await_listening, free_port, stopping
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "test"))  # support/ has the database servers
 
 PYTHON = "/usr/bin/python3"  # the distribution's, whose packages these are
 WORKERS = 2
@@ -43,52 +41,26 @@ def _running(command, port, log, folder=None, **environment):
 
 
 @contextlib.contextmanager
-def _redis():
-    """The server, which makes each write durable before it answers."""
-    from support import redis_server  # here, because the other peers need nothing of it
-    try:
-        server = redis_server.RedisServer()
-    except (redis_server.ServerMissing, AssertionError) as error:
-        raise BenchError(f"Redis does not start in {tempfile.gettempdir()}: {error}") from error
-    with server:
-        yield server
-
-
-@contextlib.contextmanager
 def fastapi_redis(directory):
     home = directory / "fastapi_redis"
     home.mkdir()
-    with _redis() as redis:
+    with databases.redis() as redis:
         port = free_port()
         command = [PYTHON, "-m", "uvicorn", "app:app", "--host", "127.0.0.1", "--port", str(port), "--workers", str(WORKERS),
                    "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning"]
         with _running(command, port, home / "log", HERE / "fastapi_redis", STRIPE_SECRET=SECRET,
-                      REDIS_URL=redis.url()) as process:
-            yield Server("fastapi", port, [process.pid, redis.process.pid])
+                      REDIS_URL=redis.url) as process:
+            yield Server("fastapi", port, [process.pid, redis.pid])
     shutil.rmtree(home)
-
-
-@contextlib.contextmanager
-def _postgres():
-    """The server and how a peer finds it."""
-    from support import postgres_server
-    try:
-        # No socket file: its path would be too long in a deep folder.
-        server = postgres_server.PostgresServer({"synchronous_commit": "on", "shared_buffers": "256MB", "unix_socket_directories": ""})
-    except (postgres_server.ServerMissing, AssertionError) as error:
-        raise BenchError(f"PostgreSQL does not start in {tempfile.gettempdir()} (--dir names another place): {error}") from error
-    with server:
-        yield server, {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(server.port), "DATABASE_NAME": postgres_server.DATABASE,
-                       "DATABASE_USER": postgres_server.USER, "DATABASE_PASSWORD": postgres_server.PASSWORD}
 
 
 @contextlib.contextmanager
 def django_postgres(directory):
     home = directory / "django_postgres"
     home.mkdir()
-    with _postgres() as (postgres, place):
+    with databases.postgres() as postgres:
         port = free_port()
-        environment = {"STRIPE_SECRET": SECRET, **place}
+        environment = {"STRIPE_SECRET": SECRET, **postgres.environment}
         made = subprocess.run([PYTHON, "-c", "import inbox; inbox.create_tables()"], cwd=HERE / "django_postgres", text=True,
                               env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}, capture_output=True)
         if made.returncode != 0:
@@ -96,7 +68,7 @@ def django_postgres(directory):
         command = [_program("gunicorn", "gunicorn"), "--workers", str(WORKERS), "--worker-class", "gthread", "--threads", "8",
                    "--keep-alive", "75", "--bind", f"127.0.0.1:{port}", "--log-level", "warning", "inbox:application"]
         with _running(command, port, home / "log", HERE / "django_postgres", **environment) as process:
-            yield Server("django", port, [process.pid, postgres.process.pid])
+            yield Server("django", port, [process.pid, postgres.pid])
     shutil.rmtree(home)
 
 
