@@ -57,7 +57,7 @@ Breaker noted_while_closed(Breaker breaker, const BreakerPolicy& policy, const A
 
 Breaker noted_while_open(Breaker breaker, const BreakerPolicy& policy, const AttemptEnd& end, Time now) {
   // What began before the breaker opened says nothing about now.
-  if (breaker.probe != Breaker::Probe{end.event, end.attempt}) return breaker;
+  if (!breaker.probe || breaker.probe->event != end.event || breaker.probe->attempt != end.attempt) return breaker;
   breaker.probe.reset();
   switch (end.sign) {
     case Sign::kAlive:
@@ -104,12 +104,17 @@ std::string_view to_string(BreakerState state) {
   return "";
 }
 
+void started(Breaker& breaker, const BreakerPolicy& policy, const Lease& lease, Time now) {
+  if (state_of(breaker, now) != BreakerState::kHalfOpen) return;
+  breaker.probe = Breaker::Probe{lease.event, lease.attempt, now + policy.open_max};
+}
+
 int room_for(const Breaker& breaker, int free_slots, int busy, Time now) {
   switch (state_of(breaker, now)) {
     case BreakerState::kOpen:
       return 0;
     case BreakerState::kHalfOpen:
-      return breaker.probe ? 0 : std::min(free_slots, 1);
+      return breaker.probe && now < breaker.probe->until ? 0 : std::min(free_slots, 1);
     case BreakerState::kClosed:
       break;
   }

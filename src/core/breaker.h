@@ -2,7 +2,7 @@
 //
 //   breaker = noted(breaker, policy, end, now);                 // for every attempt that ended
 //   int may_start = room_for(breaker, free_slots, busy, now);   // before every claim
-//   if (state_of(breaker, now) == BreakerState::kHalfOpen) breaker.probe = {lease.event, lease.attempt};
+//   started(breaker, policy, lease, now);                         // for every lease
 //
 // Closed, everything may start. It opens when most of the latest attempts failed and have done so for a while; then
 // nothing starts until open_until. From then on it is half-open: one attempt at a time is the probe, whose success
@@ -52,7 +52,7 @@ struct Breaker {
   struct Probe {
     EventId event;
     int attempt = 0;
-    bool operator==(const Probe&) const = default;
+    Time until{};  // another may start after this: one that hangs for a long `timeout` must not hold all the others
   };
 
   std::uint64_t history = 0;  // newest in the lowest bit; set: failing. Valid while closed, like the next four
@@ -68,12 +68,15 @@ struct Breaker {
 
   std::optional<Time> open_until;  // nullopt: closed. Once it is over, half-open
   Duration open_time{};            // the latest; valid while not closed
-  std::optional<Probe> probe;      // on its way; half-open only
+  std::optional<Probe> probe;      // the latest on its way; half-open only
 };
 
 enum class BreakerState { kClosed, kOpen, kHalfOpen };
 BreakerState state_of(const Breaker& breaker, Time now);
 std::string_view to_string(BreakerState state);  // "closed" "open" "half_open"
+
+// The lease's attempt becomes the probe where the breaker is half-open.
+void started(Breaker& breaker, const BreakerPolicy& policy, const Lease& lease, Time now);
 
 // How many of `free_slots` may start now, where `busy` are taken already.
 int room_for(const Breaker& breaker, int free_slots, int busy, Time now);

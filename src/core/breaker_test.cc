@@ -34,12 +34,15 @@ class BreakerTest : public ::testing::Test {
   // The probe that the dispatcher would take.
   AttemptEnd take_probe() {
     EXPECT_EQ(room(), 1);
-    AttemptEnd probe;
-    probe.event = next_event();
-    probe.attempt = 3;
-    probe.started_at = now_;
-    breaker_.probe = Breaker::Probe{probe.event, probe.attempt};
+    Lease lease;
+    lease.event = next_event();
+    lease.attempt = 3;
+    started(breaker_, policy_, lease, now_);
     EXPECT_EQ(room(), 0) << "one probe at a time";
+    AttemptEnd probe;
+    probe.event = lease.event;
+    probe.attempt = lease.attempt;
+    probe.started_at = now_;
     return probe;
   }
   void end(AttemptEnd attempt, Sign sign) {
@@ -164,6 +167,10 @@ TEST_F(BreakerTest, HalfOpenLetsOneProbeAfterAnotherTryAndTheFirstSuccessCloses)
 
 TEST_F(BreakerTest, EachFailedProbeDoublesTheTimeUpToItsBound) {
   open();
+  Lease ordinary;
+  Breaker closed;
+  started(closed, policy_, ordinary, now_);
+  EXPECT_FALSE(closed.probe) << "a closed breaker has no probe";
   Duration expected = policy_.open;
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(breaker_.open_until, now_ + expected) << i;
@@ -191,6 +198,20 @@ TEST_F(BreakerTest, WhatBeganBeforeItOpenedNeitherClosesNorProlongsIt) {
   EXPECT_EQ(breaker_.open_until, until);
   EXPECT_EQ(room(), 0) << "the probe is still on its way";
   end(probe, Sign::kAlive);
+  EXPECT_EQ(state(), BreakerState::kClosed);
+}
+
+TEST_F(BreakerTest, AProbeThatHangsIsFollowedByAnotherAndOnlyTheLatestDecides) {
+  open();
+  advance(policy_.open);
+  const AttemptEnd hung = take_probe();
+  advance(policy_.open_max - Duration(1));
+  EXPECT_EQ(room(), 0);
+  advance(Duration(1));
+  const AttemptEnd second = take_probe();
+  end(hung, Sign::kFailing);
+  EXPECT_EQ(state(), BreakerState::kHalfOpen);
+  end(second, Sign::kAlive);
   EXPECT_EQ(state(), BreakerState::kClosed);
 }
 

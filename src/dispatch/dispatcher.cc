@@ -24,12 +24,14 @@ Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) 
   if (destination.url.empty()) destination.url = config.url;
   Room room;
   const int unused = std::max(0, config.concurrency - destination.busy);
-  if (state_of(destination.breaker, now) == BreakerState::kOpen) {
-    room.free_slots = unused;
-    room.not_before = destination.breaker.open_until;
+  const Breaker& breaker = destination.breaker;
+  const BreakerState state = state_of(breaker, now);
+  const bool waits_for_probe = state == BreakerState::kHalfOpen && breaker.probe && now < breaker.probe->until;
+  if (state == BreakerState::kOpen || waits_for_probe) {
+    room.not_before = waits_for_probe ? breaker.probe->until : breaker.open_until;
     return room;
   }
-  room.free_slots = room_for(destination.breaker, unused, destination.busy, now);
+  room.free_slots = room_for(breaker, unused, destination.busy, now);
   room.leases = room.free_slots;
   if (!config.rate) return room;
   destination.bucket = refilled(destination.bucket, *config.rate, now);
@@ -57,11 +59,13 @@ void Dispatcher::set_breaker(const std::string& name, Destination& destination, 
   changes_.push_back({name, open_until, open_until ? error : std::string()});
 }
 
-void Dispatcher::take(const Lease& lease, Room& room, Time now) {
+void Dispatcher::take(const Lease& lease, const DestinationConfig& config, Room& room, Time now) {
   Destination& destination = destinations_[lease.destination];
   ++destination.busy;
-  if (state_of(destination.breaker, now) == BreakerState::kHalfOpen)
-    destination.breaker.probe = Breaker::Probe{lease.event, lease.attempt};
+  if (state_of(destination.breaker, now) == BreakerState::kHalfOpen) {
+    started(destination.breaker, config.breaker, lease, now);
+    room.not_before = destination.breaker.probe->until;
+  }
   --room.free_slots;
   --room.leases;
   HK_CHECK(room.leases >= 0);  // more leases than slots would age in a queue
@@ -85,15 +89,16 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     tick.leases = std::move(claimed.leases);
     tick.dead = std::move(claimed.dead);
   }
-  for (const Lease& lease : tick.leases) take(lease, rooms[lease.destination], now);
+  for (const Lease& lease : tick.leases)
+    take(lease, config.destinations.find(lease.destination)->second, rooms[lease.destination], now);
   for (auto& [name, room] : rooms) {
     const DestinationConfig& destination = config.destinations.find(name)->second;
-    if (!destination.rate || room.not_before) continue;
+    if (!destination.rate) continue;
     TokenBucket& bucket = destinations_[name].bucket;
     const auto used = std::count_if(tick.leases.begin(), tick.leases.end(),
                                     [&name = name](const Lease& lease) { return lease.destination == name; });
     bucket.tokens = std::max(0.0, bucket.tokens - static_cast<double>(used));
-    if (room.leases == 0) room.not_before = next_token_at(bucket, *destination.rate, now);
+    if (room.leases == 0 && !room.not_before) room.not_before = next_token_at(bucket, *destination.rate, now);
   }
 
   auto wake = wake_at(rooms, now);
@@ -106,7 +111,7 @@ Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room
   std::optional<Time> earliest;
   std::vector<std::string> open;
   for (const auto& [name, room] : rooms) {
-    if (room.free_slots == 0) continue;  // ended() comes first
+    if (room.free_slots == 0 && !room.not_before) continue;  // ended() comes first
     if (!room.not_before) {
       open.push_back(name);
       continue;

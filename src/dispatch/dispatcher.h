@@ -56,13 +56,13 @@ class Dispatcher {
   };
   // What may start at a destination now, and what keeps more from starting.
   struct Room {
-    int free_slots = 0;  // those that the breaker keeps free left out
+    int free_slots = 0;  // as far as the breaker lets them be taken
     int leases = 0;      // at most this many now
-    // When time alone lets more start: the next token, or the end of an open breaker.
+    // When time alone lets more start: the next token, the end of an open breaker, or of the wait for its probe.
     std::optional<Time> not_before;
   };
   Room room_of(const DestinationConfig& config, Time now);
-  void take(const Lease& lease, Room& room, Time now);
+  void take(const Lease& lease, const DestinationConfig& config, Room& room, Time now);
   void forget_breakers(const Config& config);
   void set_breaker(const std::string& name, Destination& destination, Breaker breaker, const std::string& error);
   Result<std::optional<Time>> wake_at(const std::map<std::string, Room>& rooms, Time now);

@@ -206,7 +206,10 @@ TEST_F(DispatcherBreakerTest, AnOpenOneClaimsNothingAndUsesNoAttempts) {
   const auto probe = tick(config);
   ASSERT_EQ(probe.leases.size(), 1u);
   EXPECT_EQ(probe.leases[0].attempt, 2);
+  EXPECT_EQ(probe.wake_at, clock_.now() + seconds(30));
   EXPECT_TRUE(tick(config).leases.empty()) << "one probe at a time";
+  clock_.advance(seconds(30));
+  EXPECT_EQ(tick(config).leases.size(), 1u) << "a probe that hangs does not hold the others for ever";
 }
 
 TEST_F(DispatcherBreakerTest, AnOpenOneWithNothingWaitingWakesNobody) {
@@ -262,6 +265,30 @@ TEST_F(DispatcherBreakerTest, AfterAnOutageTheAttemptsAtOnceGrowFromTwo) {
     for (const Lease& lease : now.leases) settle(success(lease), *config);
   }
   EXPECT_EQ(rounds, (std::vector<std::size_t>{2, 4, 8, 16, 32, 37}));
+}
+
+TEST_F(DispatcherBreakerTest, TheBacklogOfAnOutageGoesOutAtTheDestinationsRate) {
+  DestinationConfig backend = quick_to_open();
+  backend.rate = 10;
+  backend.concurrency = 1000;
+  const auto config = config_of({backend});
+  accept(100);
+  while (dispatcher_.take_breaker_changes().empty()) {
+    fail_all(config);
+    clock_.advance(std::chrono::milliseconds(100));
+  }
+  clock_.advance(seconds(60));
+  const Time begin = clock_.now();
+  std::size_t delivered = 0;
+  while (delivered < 100) {
+    const auto now = tick(config);
+    delivered += now.leases.size();
+    for (const Lease& lease : now.leases) settle(success(lease), *config);
+    const double elapsed = std::chrono::duration<double>(clock_.now() - begin).count();
+    ASSERT_LE(static_cast<double>(delivered), 10 * elapsed + 2);
+    clock_.advance(std::chrono::milliseconds(50));
+  }
+  EXPECT_LE(clock_.now() - begin, seconds(11));
 }
 
 TEST_F(DispatcherBreakerTest, AProbeWhoseLeaseIsGivenBackIsFollowedByAnother) {
