@@ -13,15 +13,15 @@ import time
 import pytest
 
 from support.ledger import explain
-from support.power_disk import ARRIVED
-from support.power_life import acknowledged, numbers_given_again, outlive, record
-from support.power_record import SYNC_BEGINS, WRITE
+from support.power_disk import NOTHING_ARRIVED
+from support.power_life import acknowledged, new_inbox, numbers_given_again, outlive, record
+from support.power_record import SYNC_BEGINS, TRUNCATE, WRITE
 
 CYCLES_PER_CUT = 2       # of --cycles: a cut takes about as long as two kills
 CUTS_PER_LIFE = 5
-EVENTS = 600             # of a life: the log begins anew at least once
-ENTRIES_NEAR = 200       # after the log began anew
-CANARY_CUTS = 2
+EVENTS = 500             # of a life, at least
+ENTRIES_NEAR = 200       # after the log began anew; the first few dozen are not synced yet
+CANARY_CUTS = 3
 
 
 def any_moment(life):
@@ -53,9 +53,19 @@ def checkpointing(life):
 
 
 def log_begun_anew(life):
-    began = [number + 1 for number, entry in enumerate(life.entries)
-             if (entry.kind, entry.file, entry.position) == (WRITE, "log", 0) and life.ready_at < entry.at < life.stopped_at]
-    return [near for number in began for near in range(number, min(number + ENTRIES_NEAR, len(life.entries)))]
+    """Its first frames are written over old ones, which must be in the database file by then."""
+    near = []
+    is_empty = not life.files.get("log")
+    for number, entry in enumerate(life.entries):
+        if entry.file != "log":
+            continue
+        if entry.kind == TRUNCATE:
+            is_empty = True
+        elif entry.kind == WRITE:
+            if entry.position == 0 and not is_empty:
+                near += range(number + 1, min(number + ENTRIES_NEAR, len(life.entries)))
+            is_empty = False
+    return near
 
 
 MOMENTS = [just_answered, log_begun_anew, checkpointing, starting, syncing, stopping, any_moment]
@@ -115,13 +125,12 @@ def test_a_power_cut_loses_nothing_acknowledged_and_accepts_nothing_twice(binary
 def test_the_driver_finds_a_disk_that_lies(binary, tmp_path, seed, swallow, moment):
     """The canary of the test above: syncs of one file are answered with success and not done."""
     chance = random.Random(seed)
-    fresh = record(binary, tmp_path / "fresh", {}, seed, events=1)
-    (_, disk), = fresh.disks([len(fresh.entries)])
-    life = record(binary, tmp_path / "life", disk.now(), seed, events=EVENTS, past=fresh.lines, first=10**6, swallow=swallow)
-    cuts = sorted(chance.sample(moment(life)[-ENTRIES_NEAR:], CANARY_CUTS))
+    life = record(binary, tmp_path / "life", new_inbox(binary, tmp_path / "new"), seed, events=EVENTS, swallow=swallow)
+    cuts = sorted(chance.sample(moment(life)[-ENTRIES_NEAR // 2:], CANARY_CUTS))
     found = []
     for number, (cut, disk) in enumerate(life.disks(cuts)):
-        faults, _ = outlive(binary, tmp_path / f"cut_{number}", disk.cut(chance, ARRIVED[number % 2]), life.lines_before(cut), chance)
+        faults, _ = outlive(binary, tmp_path / f"cut_{number}", disk.cut(chance, NOTHING_ARRIVED), life.lines_before(cut), chance)
         found.append(set(faults))
     print(f"a disk that lies about the {swallow}: {found}")
-    assert all("forgotten" in faults for faults in found), found
+    # Not each cut: what the log has lost may have reached the database file just before.
+    assert any("forgotten" in faults for faults in found), found

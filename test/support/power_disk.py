@@ -16,7 +16,8 @@ from support.power_record import CREATE, NAMES, SYNC_BEGINS, SYNC_ENDS, TRUNCATE
 
 SECTORS = (512, 4096)
 # How likely the newest content of a sector is there; one is drawn for each file and cut. 0 and 1 are the disks that lose all or nothing.
-ARRIVED = (0, 0.1, 0.5, 0.9, 1)
+NOTHING_ARRIVED = 0
+ARRIVED = (NOTHING_ARRIVED, 0.1, 0.5, 0.9, 1)
 
 
 class _Change:
@@ -97,7 +98,7 @@ def _arrived(chance, likely, count):
     """How many of `count` changes to one thing have reached the disk; `likely` is the chance of all of them."""
     if count == 0 or chance.random() < likely:
         return count
-    return 0 if likely == 0 else chance.randrange(count)
+    return 0 if likely == NOTHING_ARRIVED else chance.randrange(count)
 
 
 class Disk:

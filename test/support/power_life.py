@@ -21,6 +21,8 @@ PATH = "/in/stripe"
 # No retry waits long, and none is the last one.
 DESTINATION = {"retry": {"first": "50ms", "max": "500ms", "attempts": 200}}
 PADDING_MAX = 24_000   # bytes of a body: a few thousand frames, after which the log begins anew, are soon full
+EVENTS_AFTER = 50      # acknowledged after the log has begun anew
+LOG_HEADER = 32        # bytes; they change each time the log begins anew
 AGAIN_NEWEST = 12      # of the acknowledged events the newest are sent again, they are what a cut would take first ...
 AGAIN_OTHERS = 12      # ... and others
 UNANSWERED = 12        # of the events that were sent and not acknowledged: their provider tries again
@@ -49,6 +51,14 @@ def put_files(directory, files):
 def get_files(directory):
     paths = {name: directory / (INBOX + suffix) for name, suffix in NAMES.items()}
     return {name: path.read_bytes() for name, path in paths.items() if path.exists()}
+
+
+def new_inbox(binary, directory):
+    """The files of an inbox without an event."""
+    directory.mkdir()
+    with Gateway(binary, directory, config("http://127.0.0.1:9/", "stripe")):
+        pass
+    return get_files(directory)
 
 
 class Life:
@@ -80,7 +90,7 @@ class Life:
 
 
 def record(binary, directory, files, seed, *, events, past=(), first=1, swallow=None):
-    """A life until `events` were acknowledged and the gateway was told to stop. `first` is the number of its first event."""
+    """A life until `events` were acknowledged and the log has begun anew. `first` is the number of its first event."""
     put_files(directory, files)
     recorder = Recorder(directory, directory / INBOX, swallow)
     ledger = StampedLedger(directory / "ledger.jsonl")
@@ -89,7 +99,7 @@ def record(binary, directory, files, seed, *, events, past=(), first=1, swallow=
         with Gateway(binary, directory, tables, environment=recorder.environment) as gateway:
             ready_at = time.monotonic_ns()
             provider.point_at(gateway.ingest)
-            assert ledger.wait_for(lambda: ledger.acknowledged >= events), gateway.log()
+            _wait(ledger, gateway, events)
             stopped_at = time.monotonic_ns()
         provider.point_at(None)
     ledger.close()
@@ -97,6 +107,18 @@ def record(binary, directory, files, seed, *, events, past=(), first=1, swallow=
     (_, disk), = life.disks([len(life.entries)])
     assert disk.now() == get_files(directory), "the record is not all that was done to the files"
     return life
+
+
+def _wait(ledger, gateway, events):
+    def header():
+        with open(gateway.directory / (INBOX + NAMES["log"]), "rb") as log:
+            return log.read(LOG_HEADER)
+
+    assert ledger.wait_for(lambda: ledger.acknowledged > 0), gateway.log()
+    before = header()
+    assert ledger.wait_for(lambda: ledger.acknowledged >= events and header() != before), gateway.log()
+    enough = ledger.acknowledged + EVENTS_AFTER
+    assert ledger.wait_for(lambda: ledger.acknowledged >= enough), gateway.log()
 
 
 def outlive(binary, directory, files, before, chance):
