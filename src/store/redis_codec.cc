@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kNever = -1;  // where a time or a duration is absent
+constexpr std::int64_t kNever = -1;                    // where a time or a duration is absent
+constexpr std::int64_t kHeldInLua = 9007199254740991;  // kHeld is no number that Lua can hold
 
 class Writer {
  public:
@@ -116,7 +118,8 @@ Arrival read_arrival(Reader& reader) {
 DeliveryRecord read_record(Reader& reader) {
   DeliveryRecord record;
   record.state = static_cast<DeliveryState>(reader.byte());
-  record.due_at = reader.time();
+  const std::int64_t due_at = reader.number(8);
+  record.due_at = due_at == kHeldInLua ? kHeld : Time(Duration(due_at));
   record.attempt = reader.small();
   record.counted = reader.small();
   record.armed_at = reader.time();
@@ -127,6 +130,7 @@ DeliveryRecord read_record(Reader& reader) {
   record.replay = reader.flag();
   record.new_key = reader.small();
   record.new_keys = reader.small();
+  reader.flag();  // Whether it stands in a line is for the scripts.
   return record;
 }
 
@@ -156,6 +160,11 @@ std::string encode_attempt_end(const Attempt& attempt) {
   writer.number(attempt.duration ? attempt.duration->count() : kNever, 8).number(attempt.status, 4);
   writer.text(attempt.error).text(attempt.response);
   return writer.take();
+}
+
+std::string encode_reply(const Reply& reply) {
+  Writer writer;
+  return writer.number(reply.status, 4).text(reply.content_type).text(reply.body).take();
 }
 
 std::string encode_keys(const std::vector<KeyHash>& keys) {
@@ -222,6 +231,16 @@ Result<std::vector<std::pair<std::string, DeliveryRecord>>> decode_deliveries(st
   return deliveries;
 }
 
+Result<Reply> decode_reply(std::string_view bytes) {
+  Reader reader(bytes);
+  Reply reply;
+  reply.status = reader.small();
+  reply.content_type = reader.text();
+  reply.body = reader.text();
+  HK_TRY(reader.whole("reply"));
+  return reply;
+}
+
 Result<std::vector<AcceptFacts>> decode_accepts(std::string_view bytes) {
   std::vector<AcceptFacts> accepts;
   Reader reader(bytes);
@@ -232,6 +251,13 @@ Result<std::vector<AcceptFacts>> decode_accepts(std::string_view bytes) {
     facts.first_at = reader.time();
     facts.same_body = reader.flag();
     facts.new_delivery = reader.flag();
+    if (const std::string lease = reader.text(); !lease.empty()) {
+      HK_ASSIGN(Lease taken, decode_lease(lease));
+      facts.lease = std::make_shared<Lease>(std::move(taken));
+    }
+    if (const std::string reply = reader.text(); !reply.empty()) {
+      HK_ASSIGN(facts.reply, decode_reply(reply));
+    }
     accepts.push_back(facts);
   }
   HK_TRY(reader.whole("answer"));
@@ -245,6 +271,7 @@ Result<std::vector<SettleFacts>> decode_settles(std::string_view bytes) {
     SettleFacts facts;
     facts.taken = reader.flag();
     facts.event_state = static_cast<EventState>(reader.byte());
+    facts.freed = reader.flag();
     settles.push_back(facts);
   }
   HK_TRY(reader.whole("answer"));

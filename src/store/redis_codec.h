@@ -34,6 +34,7 @@ std::string encode_fixed(const NewEvent& event);  // without seq, received_at an
 std::string encode_arrival(const Arrival& arrival);
 std::string encode_attempt(const Attempt& attempt);
 std::string encode_attempt_end(const Attempt& attempt);  // without outcome and start, which the script adds
+std::string encode_reply(const Reply& reply);
 std::string encode_keys(const std::vector<KeyHash>& keys);
 std::string encode_id(const EventId& id);
 
@@ -42,6 +43,8 @@ Result<RedisFixed> decode_fixed(std::string_view bytes);
 Result<StoredArrival> decode_arrival(std::string_view bytes);
 Result<Attempt> decode_attempt(std::string_view bytes, int number);
 Result<std::vector<std::pair<std::string, DeliveryRecord>>> decode_deliveries(std::string_view bytes);
+Result<Reply> decode_reply(std::string_view bytes);
+// Of a lease what belongs to the event is the caller's to fill.
 Result<std::vector<AcceptFacts>> decode_accepts(std::string_view bytes);
 Result<std::vector<SettleFacts>> decode_settles(std::string_view bytes);
 Result<Lease> decode_lease(std::string_view bytes);  // what belongs to the event is the caller's to fill

@@ -60,7 +60,7 @@ Result<Delivery> read_delivery(const std::string& name, const DeliveryRecord& re
   Delivery delivery;
   delivery.destination = name;
   delivery.state = record.state;
-  if (record.state == DeliveryState::kPending) delivery.next_attempt_at = record.due_at;
+  if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
   delivery.delivered_at = record.delivered_at;
   if (const auto attempts = fields.attempts.find(name); attempts != fields.attempts.end()) {
     for (const auto& [number, bytes] : attempts->second) {

@@ -80,18 +80,19 @@ end
 const std::string_view kDeliveries = R"lua(
 local PENDING, IN_FLIGHT, DELIVERED, DEAD = 0, 1, 2, 3
 local NEVER = -1
-local RECORD = '>Bc0Bi8i4i4i8i8Bi8i8Bi4i4'
+local HELD = 9007199254740991  -- behind an earlier one of its line: no time at which it is due; Lua's largest whole number
+local RECORD = '>Bc0Bi8i4i4i8i8Bi8i8Bi4i4B'
 local ATTEMPTS_KEPT = 100
 
 local function read_deliveries(text)
   local list, at = {}, 1
   while at <= #text do
-    local name, state, due, attempt, counted, armed, claimed, unsettled, delivered, ended, replay, new_key, new_keys
-    name, state, due, attempt, counted, armed, claimed, unsettled, delivered, ended, replay, new_key, new_keys, at =
+    local name, state, due, attempt, counted, armed, claimed, unsettled, delivered, ended, replay, new_key, new_keys, line
+    name, state, due, attempt, counted, armed, claimed, unsettled, delivered, ended, replay, new_key, new_keys, line, at =
       parse(RECORD, text, at)
     list[#list + 1] = { name = name, state = state, due = due, attempt = attempt, counted = counted, armed = armed,
       claimed = claimed, unsettled = unsettled, delivered = delivered, ended = ended, replay = replay,
-      new_key = new_key, new_keys = new_keys, was = state, was_due = due }
+      new_key = new_key, new_keys = new_keys, line = line, was = state, was_due = due }
   end
   return list
 end
@@ -100,14 +101,14 @@ local function deliveries_text(list)
   local parts = {}
   for i, d in ipairs(list) do
     parts[i] = pack(RECORD, #d.name, d.name, d.state, d.due, d.attempt, d.counted, d.armed, d.claimed, d.unsettled,
-      d.delivered, d.ended, d.replay, d.new_key, d.new_keys)
+      d.delivered, d.ended, d.replay, d.new_key, d.new_keys, d.line)
   end
   return table.concat(parts)
 end
 
 local function new_delivery(name)
   return { name = name, state = PENDING, due = now, attempt = 0, counted = 0, armed = now, claimed = 0, unsettled = 0,
-    delivered = NEVER, ended = 0, replay = 0, new_key = 0, new_keys = 0 }
+    delivered = NEVER, ended = 0, replay = 0, new_key = 0, new_keys = 0, line = 0 }
 end
 local function is_open(state)
   return state == PENDING or state == IN_FLIGHT
@@ -117,6 +118,12 @@ local function arm(d)
 end
 local function can_rearm(d)
   return d.state == DEAD and d.delivered == NEVER
+end
+-- The next attempt's lease, as bytes of the answer.
+local function take_lease(d, duration)
+  d.state, d.due, d.claimed, d.unsettled = IN_FLIGHT, now + duration, now, 1
+  d.attempt, d.counted = d.attempt + 1, d.counted + 1
+  return pack('>i4i4i8i8i8Bi4', d.attempt, d.counted, d.claimed, d.due, d.armed, d.replay, d.new_key)
 end
 local function delivery_of(event, name)
   for _, d in ipairs(event.deliveries) do
@@ -143,7 +150,7 @@ local function event_of(t, id)
   event = false
   if read[1] then
     local seq, received = parse('>i8i8', read[1])
-    event = { t = t, id = id, key = key, seq = seq, received = received, deliveries = read_deliveries(read[2]),
+    event = { t = t, id = id, key = key, seq = seq, received = received, deliveries = read_deliveries(read[2]), fixed = read[1],
       duplicates = tonumber(read[3] or '0'), set = {}, drop = {}, fresh = false }
   end
   events[t .. id] = event
@@ -207,6 +214,57 @@ local function count(t, name, difference)
 end
 local function one_if(condition)
   return condition and 1 or 0
+end
+
+-- Lines (see store.h). `line` of a record says whether it stands in one; what this run changes of a line is kept beside
+-- what Redis has of it.
+local lines = {}
+local function line_of(event, name)
+  local ordering_key = select(8, parse('>i8i8I4c0I4c0BI4c0BI4c0', event.fixed))
+  local key = event.t .. 'w:' .. name .. ':' .. ordering_key
+  local line = lines[key]
+  if not line then
+    line = { key = key, all = event.t .. 'W:' .. name, joined = {}, left = {}, left_count = 0 }
+    lines[key] = line
+  end
+  return line
+end
+local function line_head(line)
+  for _, id in ipairs(call('ZRANGE', line.key, 0, line.left_count)) do
+    if not line.left[id] then return id end
+  end
+  for _, id in ipairs(line.joined) do
+    if not line.left[id] then return id end
+  end
+end
+local function join_line(event, d)
+  local line = line_of(event, d.name)
+  d.line = 1
+  if line_head(line) then d.due = HELD end
+  line.joined[#line.joined + 1] = event.id
+  add(line.key, event.seq, event.id)
+  add(line.all, event.seq, event.id)
+end
+-- Whether the next one became due.
+local function leave_line(event, d)
+  if d.line == 0 then return false end
+  local line = line_of(event, d.name)
+  d.line = 0
+  move(event)
+  line.left[event.id] = true
+  line.left_count = line.left_count + 1
+  remove(line.key, event.id)
+  remove(line.all, event.id)
+  local next_id = line_head(line)
+  local next_event = next_id and event_of(event.t, next_id)
+  local next_d = next_event and delivery_of(next_event, d.name)
+  if not next_d or next_d.state ~= PENDING or next_d.due ~= HELD then return false end
+  arm(next_d)
+  move(next_event)
+  return true
+end
+local function leaves_line(d, skip_dead)
+  return d.state == DELIVERED or (d.state == DEAD and skip_dead)
 end
 
 local queues = {}
@@ -303,6 +361,8 @@ std::string_view body_of(RedisScript script) {
       return redis_lua::kClaim;
     case RedisScript::kNextDue:
       return redis_lua::kNextDue;
+    case RedisScript::kReply:
+      return redis_lua::kReply;
     case RedisScript::kGet:
       return redis_lua::kGet;
     case RedisScript::kList:
@@ -311,6 +371,8 @@ std::string_view body_of(RedisScript script) {
       return redis_lua::kStats;
     case RedisScript::kReplay:
       return redis_lua::kReplay;
+    case RedisScript::kLineRule:
+      return redis_lua::kLineRule;
     case RedisScript::kPrune:
       return redis_lua::kPrune;
   }

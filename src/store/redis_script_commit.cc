@@ -3,8 +3,8 @@
 namespace hookonce::redis_lua {
 
 // Arguments: names of the sources and destinations that the batch speaks of, then the events, then the settlements.
-// Answer: 27 bytes an event (verdict, id, time of acceptance, same body, new delivery), 2 bytes a settlement (taken,
-// state of the event).
+// Answer: per event verdict, id, time of acceptance, same body, new delivery, lease and reply; 3 bytes a settlement
+// (taken, state of the event, whether it freed the next one of its line).
 const std::string_view kCommit = R"lua(
 local VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REARMED = 0, 1, 2
 local NEXT_DELIVERED, NEXT_RETRY, NEXT_DEAD, NEXT_RELEASE = 0, 1, 2, 3
@@ -20,7 +20,7 @@ for i = 1, number() do
   a.t = tag(a.source)
   a.id, a.each, a.rearm, a.keys = argument(), argument() == '1', argument() == '1', argument()
   a.window, a.body_hash, a.fixed, a.arrival = number(), argument(), argument(), argument()
-  a.headers, a.body, a.destinations = argument(), argument(), argument()
+  a.headers, a.body, a.destinations, a.first_lease = argument(), argument(), argument(), number()
   for at = 1, #a.keys, 16 do wanted[#wanted + 1] = a.t .. 'k:' .. string.sub(a.keys, at, at + 15) end
   ids[i] = a.t .. 'e:' .. a.id
   if events[a.t .. a.id] == false then return redis.error_reply('HKEXISTS an event id comes twice in one batch') end
@@ -69,14 +69,25 @@ local function insert(a)
   local event = { t = a.t, id = a.id, key = a.t .. 'e:' .. a.id, seq = seq, received = now, deliveries = {},
     duplicates = 0, drop = {}, fresh = true,
     set = { s = pack('>i8i8', seq, now) .. a.fixed .. a.arrival, h = a.headers, b = a.body } }
-  for at = 1, #a.destinations, 2 do
-    local name = destinations[(parse('>H', a.destinations, at))]
-    if not delivery_of(event, name) then event.deliveries[#event.deliveries + 1] = new_delivery(name) end
+  event.fixed = event.set.s
+  for at = 1, #a.destinations, 3 do
+    local place, ordered = parse('>HB', a.destinations, at)
+    local name = destinations[place]
+    if not delivery_of(event, name) then
+      local d = new_delivery(name)
+      event.deliveries[#event.deliveries + 1] = d
+      if ordered == 1 then join_line(event, d) end
+    end
   end
   events[a.t .. a.id] = event
   move(event)
   new_sources[a.source] = true
+  if a.first_lease then return { VERDICT_ACCEPTED, a.id, now, 1, 0, take_lease(event.deliveries[1], a.first_lease) } end
   return { VERDICT_ACCEPTED, a.id, now, 1, one_if(#event.deliveries > 0) }
+end
+
+local function reply_of(event)
+  return event.set.r or (not event.fresh and call('HGET', event.key, 'r')) or nil
 end
 
 local function count_duplicate(a, holder)
@@ -90,6 +101,7 @@ local function count_duplicate(a, holder)
       facts[1], facts[5] = VERDICT_REARMED, 1
     end
   end
+  if a.first_lease then facts[7] = reply_of(event) end
   change(event)
   event.duplicates = event.duplicates + 1
   event.set.n = event.duplicates
@@ -145,14 +157,16 @@ end
 
 local function settle()
   local id, name, attempt = argument(), destinations[number()], number()
-  local next_state, delay, text = number(), number(), argument()
+  local next_state, delay, skip_dead, text, reply = number(), number(), argument() == '1', argument(), argument()
   local event = find_event(id)
-  if not event then return 0, 0 end
+  if not event then return 0, 0, 0 end
   local d = delivery_of(event, name)
-  if not d then return 0, event_state(event) end
+  if not d then return 0, event_state(event), 0 end
   if attempt == d.attempt and d.unsettled == 1 then
     take(event, d, attempt, next_state, delay, text)
-    return 1, event_state(event)
+    if next_state == NEXT_DELIVERED and reply ~= '' and not reply_of(event) then event.set.r = reply end
+    local freed = leaves_line(d, skip_dead) and leave_line(event, d)
+    return 1, event_state(event), one_if(freed)
   end
   -- A later attempt has replaced it: what is shown as unknown gets its real outcome, and nothing else changes.
   local field = 't:' .. name .. ':' .. attempt
@@ -161,15 +175,19 @@ local function settle()
     event.set[field] = text
     change(event)
   end
-  return 0, event_state(event)
+  return 0, event_state(event), 0
+end
+
+local function text(value)
+  return pack('>I4c0', #(value or ''), value or '')
 end
 
 local accepts, settles = {}, {}
 for i, a in ipairs(arrivals) do
   local facts = accept(a)
-  accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5])
+  accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5]) .. text(facts[6]) .. text(facts[7])
 end
-for i = 1, number() do settles[i] = pack('BB', settle()) end
+for i = 1, number() do settles[i] = pack('BBB', settle()) end
 
 for _, event in ipairs(changed) do
   if event.joined then event.set.j = (not event.fresh and call('HGET', event.key, 'j') or '') .. event.joined end

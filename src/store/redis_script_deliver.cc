@@ -3,8 +3,8 @@
 namespace hookonce::redis_lua {
 
 // Arguments: what an attempt without outcome says behind its start, then per destination: name, slots, lease, attempts,
-// give_up. Answer: per lease source, id, destination's place and the lease; then id and destination's place of the
-// dead.
+// give_up, skip_dead. Answer: per lease source, id, destination's place and the lease; then id and destination's place
+// of the dead.
 const std::string_view kClaim = R"lua(
 local OUTCOME_UNKNOWN = 2
 local BURIED_MAX = 1000  -- of one destination in one run, which must not take long; the next run goes on
@@ -45,19 +45,16 @@ end
 local leases, dead = {}, {}
 
 local function lease(head, event, d, place_of_name, duration)
-  d.state, d.due, d.claimed, d.unsettled = IN_FLIGHT, now + duration, now, 1
-  d.attempt, d.counted = d.attempt + 1, d.counted + 1
+  leases[#leases + 1] = { head.source, event.id, place_of_name, take_lease(d, duration) }
   move(event)
-  leases[#leases + 1] = { head.source, event.id, place_of_name, pack('>i4i4i8i8i8Bi4', d.attempt, d.counted, d.claimed,
-    d.due, d.armed, d.replay, d.new_key) }
 end
 
-local function claim(place_of_name, name, slots, duration, attempts, give_up)
+local function claim(place_of_name, name, slots, duration, attempts, give_up, skip_dead)
   if slots <= 0 then return end
-  local next_due, buried, leased = due_queue(name, slots), 0, 0
+  local next_due, buried, leased, skipped = due_queue(name, slots), 0, 0, {}
   while leased < slots and buried < BURIED_MAX do
     local head, member = next_due()
-    if not head then return end
+    if not head then break end
     local event = event_of(head.t, string.sub(member, 9))
     local d = event and delivery_of(event, name)
     if not d or not is_open(d.state) then
@@ -72,19 +69,22 @@ local function claim(place_of_name, name, slots, duration, attempts, give_up)
         move(event)
         buried = buried + 1
         dead[#dead + 1] = { event.id, place_of_name }
+        if leaves_line(d, skip_dead) then skipped[#skipped + 1] = { event, d } end
       else
         lease(head, event, d, place_of_name, duration)
         leased = leased + 1
       end
     end
   end
+  -- What they free comes with the next call.
+  for _, one in ipairs(skipped) do leave_line(one[1], one[2]) end
 end
 
 local place_of_name = 0
 for _ = 1, number() do
   place_of_name = place_of_name + 1
   local name, slots, duration, attempts, give_up = argument(), number(), number(), number(), number()
-  claim(place_of_name, name, slots, duration, attempts, give_up)
+  claim(place_of_name, name, slots, duration, attempts, give_up, argument() == '1')
 end
 plan_changes()
 write_changes()
@@ -99,7 +99,7 @@ for _, name in ipairs(arguments()) do
   for _, source in ipairs(sources) do
     local first = call('ZRANGE', tag(source) .. 'q:' .. name, 0, 0, 'WITHSCORES')
     local due = first[2] and tonumber(first[2])
-    if due and (not next_due or due < next_due) then next_due = due end
+    if due and due ~= HELD and (not next_due or due < next_due) then next_due = due end
   end
 end
 return next_due and max(0, next_due - now) or false
@@ -149,6 +149,38 @@ end
 plan_changes()
 write_changes()
 return { 1, replayed }
+)lua";
+
+// Arguments: destination, whether it is ordered, whether its dead are skipped. Answer: whether there may be more.
+const std::string_view kLineRule = R"lua(
+local FREED_MAX = 500  -- of one source in one run, which must not take long
+local name, ordered, skip_dead = argument(), argument() == '1', argument() == '1'
+local more = 0
+
+for _, source in ipairs(ordered and not skip_dead and {} or all_sources()) do
+  local t = tag(source)
+  local all, ids = t .. 'W:' .. name, nil
+  if ordered then
+    -- Of the dead there are few, beside what may stand in lines.
+    ids = call('EXISTS', all) == 1 and call('ZRANGE', t .. 'd', 0, -1) or {}
+  else
+    ids = call('ZRANGE', all, 0, FREED_MAX - 1)
+  end
+  local freed = 0
+  for _, id in ipairs(ids) do
+    if freed >= FREED_MAX then break end
+    local event = (not ordered or call('ZSCORE', all, id)) and event_of(t, id)
+    local d = event and delivery_of(event, name)
+    if d and d.line == 1 and (not ordered or leaves_line(d, skip_dead)) then
+      leave_line(event, d)
+      freed = freed + 1
+    end
+  end
+  if freed >= FREED_MAX then more = 1 end
+end
+plan_changes()
+write_changes()
+return more
 )lua";
 
 }  // namespace hookonce::redis_lua

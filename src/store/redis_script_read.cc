@@ -2,6 +2,16 @@
 
 namespace hookonce::redis_lua {
 
+// Arguments: id. Answer: nothing, or the reply.
+const std::string_view kReply = R"lua(
+local id = argument()
+for _, source in ipairs(all_sources()) do
+  local reply = call('HGET', tag(source) .. 'e:' .. id, 'r')
+  if reply then return reply end
+end
+return false
+)lua";
+
 // Arguments: id. Answer: nothing, or the source and all fields.
 const std::string_view kGet = R"lua(
 local id = argument()
@@ -113,16 +123,21 @@ local function release_key(t, key, id)
   end
 end
 
+local in_lines = {}  -- deliveries of removed events that held up their lines until now
+
 local function remove_event(t, id)
-  local key = t .. 'e:' .. id
-  local read = call('HMGET', key, 's', 'd', 'j')
-  if read[1] then
-    local _, _, keys = parse('>i8i8I4c0', read[1])
-    keys = keys .. (read[3] or '')
+  local event = event_of(t, id)
+  if event then
+    event.changed = true  -- Whatever happens to it here, it is not written again.
+    local _, _, keys = parse('>i8i8I4c0', event.fixed)
+    keys = keys .. (call('HGET', event.key, 'j') or '')
     for at = 1, #keys, 16 do release_key(t, string.sub(keys, at, at + 15), id) end
     local deaths = 0
-    for _, d in ipairs(read_deliveries(read[2])) do deaths = deaths + one_if(d.state == DEAD) end
-    call('UNLINK', key)
+    for _, d in ipairs(event.deliveries) do
+      deaths = deaths + one_if(d.state == DEAD)
+      if d.line == 1 then in_lines[#in_lines + 1] = { event, d } end
+    end
+    call('UNLINK', event.key)
     if deaths > 0 then
       call('HINCRBY', t .. 'n', 'dead', -deaths)
       call('ZREM', t .. 'd', id)
@@ -146,6 +161,9 @@ for _, source in ipairs(all_sources()) do
   end
   if call('EXISTS', t .. 'i') == 0 then call('SREM', prefix .. 'sources', source) end
 end
+for _, one in ipairs(in_lines) do leave_line(one[1], one[2]) end
+plan_changes()
+write_changes()
 return gone
 )lua";
 

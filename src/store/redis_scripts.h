@@ -9,7 +9,7 @@
 //   PREFIX:sources  set     the sources that have anything here
 //   T e:ID          hash    one event: `s` what never changes, `h` headers, `b` body, `d` its deliveries' records,
 //                           `n` duplicates, `a1` `a2` ... their arrivals, `t:DESTINATION:N` attempt N, `j` keys that
-//                           joined it
+//                           joined it, `r` the reply of a synchronous source's destination
 //   T k:KEY         string  who holds a dedup key and until when; it outlives its event
 //   T l:KEY         zset    events that held the key before and are still here, by SEQ: most keys have none
 //   T i             zset    all events, by SEQ
@@ -18,13 +18,15 @@
 //   T d             zset    events with a dead delivery, by SEQ
 //   T q:DESTINATION zset    SEQ and ID of open deliveries, by the time they are due (in flight: the lease's end)
 //   T Q             set     destinations that have a queue
+//   T w:DESTINATION:ORDERING_KEY  zset  one line of an ordered destination, by SEQ
+//   T W:DESTINATION zset    the events in any line of the destination, by SEQ
 //   T n             hash    counts of deliveries: `in_flight`, `dead`
 //
 // How an event moves: accept puts it into i, into o or (without a destination) into c, into the queues of its
-// destinations, and its keys into k. A claim and a retry move it within its queue. The end of a delivery takes it out
-// of the queue; that of the last one moves it from o to c, a replay or a rearm back. prune() takes from c what ended
-// before a time; a key whose event is gone gets an expiry, which only sweeps up: whether a key is taken is read from
-// its value.
+// destinations (of an ordered one into its line too), and its keys into k. A claim and a retry move it within its
+// queue. The end of a delivery takes it out of the queue; that of the last one moves it from o to c, a replay or a
+// rearm back. prune() takes from c what ended before a time; a key whose event is gone gets an expiry, which only
+// sweeps up: whether a key is taken is read from its value.
 //
 // All keys of a source have one hash tag and there is no index across sources (verbs that span them merge), so that a
 // source could be placed on one slot of a cluster. A batch spans sources, however, and PREFIX:seq and PREFIX:sources
@@ -40,8 +42,20 @@
 
 namespace hookonce {
 
-enum class RedisScript { kCommit, kFindDuplicate, kClaim, kNextDue, kGet, kList, kStats, kReplay, kPrune };
-inline constexpr std::size_t kRedisScripts = 9;
+enum class RedisScript {
+  kCommit,
+  kFindDuplicate,
+  kClaim,
+  kNextDue,
+  kReply,
+  kGet,
+  kList,
+  kStats,
+  kReplay,
+  kLineRule,
+  kPrune
+};
+inline constexpr std::size_t kRedisScripts = 11;
 
 // Every script's first arguments: the inbox's marker, and the time where the caller gives it (tests), else nothing.
 std::string redis_script_text(RedisScript script);
@@ -53,10 +67,12 @@ extern const std::string_view kCommit;
 extern const std::string_view kFindDuplicate;
 extern const std::string_view kClaim;
 extern const std::string_view kNextDue;
+extern const std::string_view kReply;
 extern const std::string_view kGet;
 extern const std::string_view kList;
 extern const std::string_view kStats;
 extern const std::string_view kReplay;
+extern const std::string_view kLineRule;
 extern const std::string_view kPrune;
 }  // namespace redis_lua
 

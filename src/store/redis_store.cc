@@ -62,15 +62,37 @@ void add_event(RedisCommand& call, const NewEvent& event, Names& sources, Names&
     const std::size_t place = destinations.place_of(name);
     places.push_back(static_cast<char>(place >> 8));
     places.push_back(static_cast<char>(place & 0xff));
+    const auto& ordered = event.ordered;
+    places.push_back(event.ordering_key && std::find(ordered.begin(), ordered.end(), name) != ordered.end() ? 1 : 0);
   }
   call.add_own(std::move(places));
+  if (event.first_lease) {
+    call.add_integer(event.first_lease->count());
+  } else {
+    call.add("");
+  }
 }
 
 void add_settlement(RedisCommand& call, const Settlement& settlement, Names& destinations) {
   call.add_own(encode_id(settlement.event));
   call.add_integer(static_cast<std::int64_t>(destinations.place_of(settlement.destination)));
   call.add_integer(settlement.attempt).add_integer(static_cast<std::int64_t>(settlement.next));
-  call.add_integer(settlement.delay.count()).add_own(encode_attempt(settled_attempt(settlement)));
+  call.add_integer(settlement.delay.count())
+      .add_flag(settlement.skip_dead)
+      .add_own(encode_attempt(settled_attempt(settlement)));
+  call.add_own(settlement.reply ? encode_reply(*settlement.reply) : std::string());
+}
+
+// Of a first arrival that was leased at once.
+void fill(Lease& lease, const NewEvent& event, const AcceptFacts& facts) {
+  lease.event = event.id;
+  lease.destination = event.destinations.at(0);
+  lease.source = event.source;
+  lease.type = event.type;
+  lease.received_at = facts.first_at;
+  lease.forwarded_trusted = event.forwarded_trusted;
+  lease.headers = std::make_shared<const Headers>(event.headers);
+  lease.body = std::make_shared<const std::string>(event.body);
 }
 
 class RedisStore final : public Store {
@@ -104,6 +126,15 @@ class RedisStore final : public Store {
     return std::optional(now + Duration((*answer).integer()));
   }
 
+  Result<std::optional<Reply>> reply(const EventId& id) override {
+    RedisCommand call = server_.new_call(RedisScript::kReply, Time());
+    call.add_own(encode_id(id));
+    HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kRead));
+    if ((*answer).is_nil()) return std::optional<Reply>();
+    HK_ASSIGN(Reply found, decode_reply((*answer).text()));
+    return std::optional(std::move(found));
+  }
+
   Result<std::optional<EventDetail>> get(const EventId& id) override {
     RedisCommand call = server_.new_call(RedisScript::kGet, Time());
     call.add_own(encode_id(id));
@@ -123,6 +154,13 @@ class RedisStore final : public Store {
 
   Result<StoreStats> stats(Time now) override;
   Result<Replayed> replay(const ReplayRequest& request, Time now) override;
+
+  Result<bool> apply_line_rule(const LineRule& rule, Time now) override {
+    RedisCommand call = server_.new_call(RedisScript::kLineRule, now);
+    call.add(rule.destination).add_flag(rule.ordered).add_flag(rule.skip_dead);
+    HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kWrite));
+    return (*answer).integer() != 0;
+  }
 
   Result<std::int64_t> prune(const PruneRequest& request) override {
     RedisCommand call = server_.new_call(RedisScript::kPrune, request.keys_now);
@@ -176,6 +214,9 @@ Result<CommitFacts> RedisStore::commit(std::span<const NewEvent> events, std::sp
   HK_ASSIGN(facts.accepts, decode_accepts((*answer)[0].text()));
   HK_ASSIGN(facts.settles, decode_settles((*answer)[1].text()));
   HK_CHECK(facts.accepts.size() == events.size() && facts.settles.size() == settlements.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (facts.accepts[i].lease) fill(*facts.accepts[i].lease, events[i], facts.accepts[i]);
+  }
   return facts;
 }
 
@@ -187,7 +228,7 @@ Result<Claimed> RedisStore::claim(const ClaimRequest& request, Time now) {
   call.add_integer(static_cast<std::int64_t>(request.destinations.size()));
   for (const ClaimDestination& destination : request.destinations) {
     call.add(destination.name).add_integer(destination.slots).add_integer(destination.lease.count());
-    call.add_integer(destination.attempts).add_integer(destination.give_up.count());
+    call.add_integer(destination.attempts).add_integer(destination.give_up.count()).add_flag(destination.skip_dead);
   }
   HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kWrite));
   const auto name_at = [&request](std::int64_t place) {

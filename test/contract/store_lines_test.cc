@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 // The backends that keep lines; a configuration with ordered destinations is refused on the others.
 std::vector<std::string> schemes_with_lines() {
-  return {"memory", "sqlite"};
+  return {"memory", "sqlite", "redis"};
 }
 
 class StoreLines : public StoreFixture {

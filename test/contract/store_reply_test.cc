@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 // The backends that keep replies; a configuration with synchronous sources is refused on the others.
 std::vector<std::string> schemes_with_replies() {
-  return {"memory", "sqlite"};
+  return {"memory", "sqlite", "redis"};
 }
 
 class StoreReply : public StoreFixture {
