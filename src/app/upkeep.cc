@@ -42,7 +42,8 @@ std::shared_ptr<const Config> Upkeep::config() const {
 }
 
 void Upkeep::run(Time now) {
-  if (may_prune(now) && store_.health().ok()) prune(now);
+  // Also where the store is ill: one whose memory is full gets well by pruning.
+  if (may_prune(now)) prune(now);
 }
 
 bool Upkeep::may_prune(Time now) {
@@ -76,7 +77,7 @@ void Upkeep::prune(Time now) {
     const Result<std::int64_t> part = store_.prune(request);
     if (!part.ok()) {
       // Pruning can wait, and the committer already reports a store that is away: once is enough.
-      if (!prune_failing_) log_warn("prune.failed", {{"error", part.status().message()}});
+      if (!prune_failing_ && store_.health().ok()) log_warn("prune.failed", {{"error", part.status().message()}});
       prune_failing_ = true;
       return;
     }

@@ -4,6 +4,7 @@
 
 #include "store/open.h"
 #include "test/support/asserts.h"
+#include "test/support/forwarding_store.h"
 #include "test/support/manual_clock.h"
 
 namespace hookonce {
@@ -53,6 +54,20 @@ TEST_F(UpkeepTest, RemovesWhatIsOlderThanRetentionAndKeepsTheRest) {
   clock_.advance(std::chrono::hours(2));
   upkeep_->run(clock_.now());
   EXPECT_EQ(events(), 2);
+}
+
+class FullStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Status health() override { return unavailable("no room"); }
+};
+
+TEST_F(UpkeepTest, AStoreThatIsFullGetsRoom) {
+  accept(3);
+  clock_.advance(std::chrono::hours(25));
+  FullStore full(*store_);
+  Upkeep(full, clock_, config_).run(clock_.now());
+  EXPECT_EQ(events(), 0);
 }
 
 TEST_F(UpkeepTest, FollowsAReloadedRetention) {
