@@ -77,6 +77,8 @@ class PreparedConfig {
 // Never the limit that is met: what is open is bounded by each destination's own concurrency, so that those that hang
 // leave the others their connections.
 constexpr std::size_t kConnectionsMax = 65536;
+// Likewise for names: a name whose server hangs holds a thread, and one for each destination is seldom this many.
+constexpr int kResolversMax = 256;
 constexpr int kTooManyRequests = 429;
 constexpr int kServiceUnavailable = 503;
 
@@ -156,6 +158,7 @@ class HttpSender final : public Sender {
 Result<std::unique_ptr<Sender>> make_http_sender(const Clock& clock) {
   HttpClient::Options options;
   options.connections_max = kConnectionsMax;
+  options.resolvers_max = kResolversMax;
   HK_ASSIGN(auto client, HttpClient::start(options));
   return std::unique_ptr<Sender>(std::make_unique<HttpSender>(std::move(client), clock));
 }

@@ -1,12 +1,11 @@
 """What the backend receives, and when it receives it again."""
 import hashlib
 import hmac
-import os
 import re
 
 import pytest
 
-from support import senders
+from support import hanging_names, senders
 from support.gateway import SECRETS, config
 from support.http_client import post, request
 
@@ -213,26 +212,11 @@ def test_replay_sends_again_under_the_same_key_and_new_key_under_another(gateway
         gateway.wait_for_state(event_id, "delivered")
 
 
-def test_a_name_server_that_never_answers_delays_no_other_destination(start, backend, binary, tmp_path):
-    """getaddrinfo is preloaded with one that blocks for ever for names under hang.test."""
-    source = tmp_path / "hang.c"
-    source.write_text("""
-        #define _GNU_SOURCE
-        #include <dlfcn.h>
-        #include <netdb.h>
-        #include <string.h>
-        #include <unistd.h>
-        int getaddrinfo(const char* node, const char* service, const struct addrinfo* hints, struct addrinfo** result) {
-          int (*real)(const char*, const char*, const struct addrinfo*, struct addrinfo**) = dlsym(RTLD_NEXT, "getaddrinfo");
-          while (node && strstr(node, "hang.test")) pause();
-          return real(node, service, hints, result);
-        }""")
-    library = tmp_path / "hang.so"
-    assert os.spawnvp(os.P_WAIT, "gcc", ["gcc", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]) == 0
+def test_a_name_server_that_never_answers_delays_no_other_destination(start, backend, tmp_path):
     tables = config(backend.url, "stripe", "slack")
     tables["destinations"]["hung"] = {"url": "http://a.hang.test:9/", "timeout": "60s", "concurrency": 64}
     tables["sources"]["slack"]["destinations"] = ["hung"]
-    gateway = start(tables, environment={"LD_PRELOAD": str(library)})
+    gateway = start(tables, environment=hanging_names.environment(tmp_path))
     for number in range(80):
         assert post(gateway.ingest, "/in/slack", senders.slack(SLACK, f"EvHung{number}")).status == 200
     for number in range(20):
