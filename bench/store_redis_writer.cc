@@ -98,6 +98,7 @@ std::string delivery_of(Time now) {
   put_number(out, 0, 8);
   put_number(out, 0, 1);
   put_number(out, 0, 4 + 4);
+  put_number(out, 0, 1);
   return out;
 }
 
