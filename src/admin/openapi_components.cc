@@ -191,7 +191,7 @@ constexpr std::string_view kText = R"json({
      "secrets":{"type":"integer"},
      "timeout":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
      "concurrency":{"type":"integer"},"rate_per_second":{"type":["number","null"]},
-     "ordering":{"type":"boolean"},"resign":{"type":"boolean"},
+     "ordering":{"type":"boolean"},"on_dead":{"type":"string","enum":["block","skip"]},"resign":{"type":"boolean"},
      "lease":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
      "retry":{
       "type":"object",

@@ -117,6 +117,7 @@ json::object destination_view(const DestinationConfig& destination, std::int64_t
                     {"concurrency", destination.concurrency}};
   view["rate_per_second"] = destination.rate ? json::value(*destination.rate) : json::value(nullptr);
   view["ordering"] = destination.ordering;
+  view["on_dead"] = destination.on_dead == OnDead::kBlock ? "block" : "skip";
   view["resign"] = destination.resign;
   view["lease"] = format_duration(destination.lease);
   view["retry"] = retry_view(destination.retry);

@@ -92,7 +92,7 @@ Status RunningGateway::open() {
 Status RunningGateway::build() {
   HK_ASSIGN(store_, open_store(config_->store.url, clock_.now()));
   HK_ASSIGN(sender_, make_http_sender(clock_));
-  upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_);
+  upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_, [this] { pool_->nudge(); });
   committer_ = std::make_unique<Committer>(*store_, clock_, committer_options());
   DeliveryPool::Options pool_options;
   pool_options.observer = options_.delivery_observer;

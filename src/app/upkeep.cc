@@ -11,8 +11,11 @@ namespace {
 
 constexpr int kPruneRows = 500;                                   // one part: a commit behind it waits a few ms
 constexpr Duration kPruneBudget = std::chrono::milliseconds(50);  // of one call, so 5 % of the committer's time
-constexpr Duration kMeasureEvery = std::chrono::seconds(10);      // however many read /metrics
-constexpr Duration kComplainEvery = std::chrono::minutes(10);     // loud, yet not the only thing in the log
+constexpr Duration kLinesBudget = std::chrono::milliseconds(50);  // of one call, likewise
+// In a rolling deploy an instance with the old configuration may still have put something into a line.
+constexpr Duration kLinesAgain = std::chrono::minutes(1);
+constexpr Duration kMeasureEvery = std::chrono::seconds(10);   // however many read /metrics
+constexpr Duration kComplainEvery = std::chrono::minutes(10);  // loud, yet not the only thing in the log
 
 std::int64_t seconds_between(Time from, Time to) {
   return std::chrono::duration_cast<std::chrono::seconds>(to - from).count();
@@ -28,8 +31,9 @@ Gauge& prune_stopped_gauge() {
 
 }  // namespace
 
-Upkeep::Upkeep(Store& store, const Clock& clock, std::shared_ptr<const Config> config)
-    : store_(store), clock_(clock), config_(std::move(config)) {}
+Upkeep::Upkeep(Store& store, const Clock& clock, std::shared_ptr<const Config> config,
+               std::function<void()> deliveries_pending)
+    : store_(store), clock_(clock), config_(std::move(config)), deliveries_pending_(std::move(deliveries_pending)) {}
 
 void Upkeep::configure(std::shared_ptr<const Config> config) {
   MutexLock lock(mutex_);
@@ -42,8 +46,30 @@ std::shared_ptr<const Config> Upkeep::config() const {
 }
 
 void Upkeep::run(Time now) {
+  apply_line_rules(now);
   // Also where the store is ill: one whose memory is full gets well by pruning.
   if (may_prune(now)) prune(now);
+}
+
+void Upkeep::apply_line_rules(Time now) {
+  const auto current = config();
+  const bool is_new = current != lines_of_;
+  if (is_new || now - rules_since_ >= kLinesAgain) {
+    rules_.clear();
+    for (const auto& [name, destination] : current->destinations) {
+      if (!is_new && destination.ordering) continue;
+      rules_.push_back({name, destination.ordering, destination.on_dead == OnDead::kSkip});
+    }
+    lines_of_ = current;
+    rules_since_ = now;
+  }
+  const Duration began = steady_now();
+  while (!rules_.empty() && steady_now() - began < kLinesBudget) {
+    const Result<bool> more = store_.apply_line_rule(rules_.back(), now);
+    if (!more.ok()) return;  // The next call tries again.
+    deliveries_pending_();
+    if (!*more) rules_.pop_back();
+  }
 }
 
 bool Upkeep::may_prune(Time now) {

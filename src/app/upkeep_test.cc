@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "store/open.h"
 #include "test/support/asserts.h"
 #include "test/support/forwarding_store.h"
@@ -19,7 +21,7 @@ class UpkeepTest : public testing::Test {
     Config config;
     config.store.retention = std::chrono::hours(24);
     config_ = std::make_shared<const Config>(config);
-    upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_);
+    upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_, [this] { ++nudges_; });
   }
 
   // Events without destinations: their deliveries have ended the moment they are accepted.
@@ -42,6 +44,7 @@ class UpkeepTest : public testing::Test {
   ManualClock clock_;
   std::unique_ptr<Store> store_;
   std::shared_ptr<const Config> config_;
+  int nudges_ = 0;
   std::unique_ptr<Upkeep> upkeep_;
 };
 
@@ -138,6 +141,34 @@ TEST_F(UpkeepTest, CountsNothingWhereACommitWouldWaitBehindIt) {
   EXPECT_EQ(gauge("hookonce_events"), 0);
   upkeep_->measure(clock_.now());
   EXPECT_EQ(gauge("hookonce_events"), 3);
+}
+
+// A rolling deploy: the other instance still puts events into a line that this configuration no longer has.
+TEST_F(UpkeepTest, LinesOfADestinationWithoutOrderAreFreedAgainAndAgain) {
+  Config config;
+  config.destinations["backend"].name = "backend";
+  upkeep_->configure(std::make_shared<const Config>(config));
+  upkeep_->run(clock_.now());
+  const int nudges = nudges_;
+  std::vector<NewEvent> events(2);
+  for (NewEvent& event : events) {
+    event.id = EventId::make(clock_.now());
+    event.source = "shop";
+    event.ordering_key = "k";
+    event.destinations = event.ordered = {"backend"};
+  }
+  ASSERT_OK(store_->commit(events, {}, clock_.now()));
+  const auto due = [&] {
+    const ClaimRequest request{{{"backend", 10, std::chrono::seconds(30), 20, std::chrono::hours(72)}}};
+    return store_->claim(request, clock_.now())->leases.size();
+  };
+  EXPECT_EQ(due(), 1u);
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(due(), 0u);
+  clock_.advance(std::chrono::minutes(1));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(due(), 2u) << "the second one, and the first whose lease ran out";
+  EXPECT_GE(nudges_, nudges);
 }
 
 }  // namespace

@@ -56,6 +56,8 @@ struct TokenScheme {
 
 enum class MissingKey { kAccept, kHash, kReject };
 enum class SourceMode { kAsync, kSync };
+// What a dead delivery does to the later ones of its ordering key.
+enum class OnDead { kBlock, kSkip };
 
 struct SourceDestination {
   std::string name;
@@ -91,6 +93,7 @@ struct DestinationConfig {
   int concurrency = 16;
   std::optional<double> rate;  // attempts a second
   bool ordering = false;
+  OnDead on_dead = OnDead::kBlock;  // means something with ordering only
   bool resign = true;
   Duration lease{};  // default: timeout + kLeaseMargin
   RetryPolicy retry;

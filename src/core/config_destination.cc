@@ -175,8 +175,11 @@ DestinationConfig read_destination(ConfigTable& table, const std::string& name, 
   table.read("concurrency", kConcurrencyLimits, concurrency);
   destination.concurrency = static_cast<int>(concurrency);
   read_rate(table, destination);
-  if (table.read("ordering", destination.ordering) && destination.ordering) {
-    table.error("ordering", "ordered destinations are not in this version yet; use ordering = false");
+  table.read("ordering", destination.ordering);
+  std::size_t word = 0;
+  if (table.read("on_dead", {"block", "skip"}, word)) {
+    destination.on_dead = static_cast<OnDead>(word);
+    if (!destination.ordering) table.warn("on_dead", "has no effect without ordering = true");
   }
   table.read("resign", destination.resign);
   read_lease(table, destination);

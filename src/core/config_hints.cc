@@ -117,6 +117,7 @@ constexpr Home kHomes[] = {
     {"concurrency", "[destinations.NAME]"},
     {"rate", "[destinations.NAME]"},
     {"ordering", "[destinations.NAME]"},
+    {"on_dead", "[destinations.NAME]"},
     {"resign", "[destinations.NAME]"},
     {"lease", "[destinations.NAME]"},
     {"retry", "[destinations.NAME]"},

@@ -171,11 +171,19 @@ TEST_F(ConfigSectionsTest, AnHmacSchemeIsReadWhole) {
   EXPECT_EQ(hmac.timestamp->text(), "header:X-T");
 }
 
+TEST_F(ConfigSectionsTest, OrderIsKeptWhereThereIsAKeyForIt) {
+  EXPECT_THAT(destination_problems("ordering = true"),
+              ElementsAre(HasSubstr("sources.s.ordering_key: is missing, so destination d gets this source's events in "
+                                    "no order")));
+  EXPECT_THAT(destination_problems("on_dead = \"skip\""),
+              ElementsAre(HasSubstr("destinations.d.on_dead: has no effect without ordering = true")));
+  EXPECT_THAT(destination_problems("ordering = true\non_dead = \"wait\""),
+              testing::Contains(HasSubstr("destinations.d.on_dead: ")));
+}
+
 TEST_F(ConfigSectionsTest, WhatThisVersionLacksIsRefusedByName) {
   EXPECT_THAT(source_problems("mode = \"sync\""),
               ElementsAre(HasSubstr("h.toml:5: sources.s.mode: synchronous sources are not in this version yet")));
-  EXPECT_THAT(destination_problems("ordering = true"),
-              ElementsAre(HasSubstr("destinations.d.ordering: ordered destinations are not in this version yet")));
   EXPECT_THAT(problems("[store]\nurl = \"postgres://db/hooks\"\n" + kSource + kDestination),
               ElementsAre(HasSubstr("h.toml:2: store.url: this version has no store for `postgres:`")));
 }

@@ -80,7 +80,8 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     rooms[name] = room;
     if (room.leases == 0) continue;
     request.destinations.push_back(
-        {name, room.leases, destination.lease, destination.retry.attempts, destination.retry.give_up});
+        {name, room.leases, destination.lease, destination.retry.attempts, destination.retry.give_up,
+         destination.on_dead == OnDead::kSkip});
   }
 
   Tick tick;

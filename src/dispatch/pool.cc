@@ -75,7 +75,7 @@ struct DeliveryPool::State {
   void start_attempt(Lease lease, const std::shared_ptr<const Config>& config, Time claimed_before);
   // Any thread: an attempt has ended.
   static void settle(const std::shared_ptr<Slots>& slots, Committer& committer, const Clock& clock, Observer* observer,
-                     Lease lease, AttemptResult result, const RetryPolicy& policy);
+                     Lease lease, AttemptResult result, const DestinationConfig& destination);
 
   Store& store;
   Committer& committer;
@@ -202,7 +202,6 @@ void DeliveryPool::State::note_store(const Status& status, Time now) {
 
 void DeliveryPool::State::start_attempt(Lease lease, const std::shared_ptr<const Config>& config, Time claimed_before) {
   const DestinationConfig& destination = config->destinations.find(lease.destination)->second;
-  const RetryPolicy policy = destination.retry;
   slots->take();
   // The lease began during the claim. Its length is the store's word; how much of it has gone is measured here, from
   // before the claim, so that neither another machine's clock nor a slow claim can make an attempt outlast its lease.
@@ -217,21 +216,23 @@ void DeliveryPool::State::start_attempt(Lease lease, const std::shared_ptr<const
     result.outcome = Outcome::kReleased;
     result.started_at = clock.now();
     result.error = stopping ? "the gateway stops" : "too little of the lease was left for an attempt";
-    return settle(slots, committer, clock, options.observer, std::move(lease), std::move(result), policy);
+    return settle(slots, committer, clock, options.observer, std::move(lease), std::move(result), destination);
   }
   // The committer and the clock outlive every attempt: stop() ends them all before the pool goes.
   Lease sent = lease;
   sender.send(std::move(sent), config,
               [shared = slots, &committer = committer, &clock = clock, observer = options.observer,
-               lease = std::move(lease), policy](AttemptResult result) mutable {
-                settle(shared, committer, clock, observer, std::move(lease), std::move(result), policy);
+               lease = std::move(lease), config, &destination](AttemptResult result) mutable {
+                settle(shared, committer, clock, observer, std::move(lease), std::move(result), destination);
               });
 }
 
 void DeliveryPool::State::settle(const std::shared_ptr<Slots>& slots, Committer& committer, const Clock& clock,
-                                 Observer* observer, Lease lease, AttemptResult result, const RetryPolicy& policy) {
+                                 Observer* observer, Lease lease, AttemptResult result,
+                                 const DestinationConfig& destination) {
   AttemptEnd end{lease.destination, lease.event, lease.attempt, result.started_at, sign_of(result), result.error};
-  Settlement settlement = decide(lease, std::move(result), policy, random_unit());
+  Settlement settlement = decide(lease, std::move(result), destination.retry, random_unit());
+  settlement.skip_dead = destination.on_dead == OnDead::kSkip;
   // Only what the report and the observer need: a body must not wait in memory for its settlement.
   lease.body.reset();
   auto kept = settlement;

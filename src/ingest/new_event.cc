@@ -51,6 +51,7 @@ NewEvent new_event(const IngestSource& source, VerifiedRequest verified, const E
   event.forwarded_trusted = verified.client.forwarded_trusted;
   fill_keys(source, identity, event);
   event.destinations = source.choice.choose(identity.type, event.headers, event.body);
+  event.ordered = source.ordered;
   event.type = std::move(identity.type);
   event.ordering_key = std::move(identity.ordering_key);
 

@@ -34,6 +34,10 @@ Result<std::shared_ptr<const SourceTable>> SourceTable::build(std::shared_ptr<co
     prepared.provider = std::move(bound).value();
     for (const FieldSpec& spec : source.dedup_also) prepared.also_spaces.push_back(spec.text());
     prepared.choice = DestinationChoice(source.destinations);
+    for (const SourceDestination& destination : source.destinations) {
+      const auto found = config->destinations.find(destination.name);
+      if (found != config->destinations.end() && found->second.ordering) prepared.ordered.push_back(destination.name);
+    }
     prepared.counters = &source_counters(name);
   }
   table->config_ = std::move(config);

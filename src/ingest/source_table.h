@@ -23,6 +23,7 @@ struct IngestSource {
   std::vector<std::string> also_spaces;  // dedup_also's specs as text: each is a key space of its own
   SourceCounters* counters = nullptr;
   DestinationChoice choice;
+  std::vector<std::string> ordered;  // the destinations that keep order
   mutable LineLimit refusal_lines;
 };
 
