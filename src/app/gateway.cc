@@ -191,6 +191,10 @@ Result<std::unique_ptr<Gateway>> Gateway::start(std::shared_ptr<const Config> co
   return std::unique_ptr<Gateway>(std::move(gateway));
 }
 
+std::string shown_store(const Config& config) {
+  return shown_store_url(config.store.url);
+}
+
 Status backup(const std::string& store_url, const std::string& file) {
   return backup_store(store_url, file);
 }

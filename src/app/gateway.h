@@ -44,6 +44,9 @@ class Gateway {
   virtual void drain() = 0;
 };
 
+// The inbox as it may be shown: without a password.
+std::string shown_store(const Config& config);
+
 // `store backup`.
 Status backup(const std::string& store_url, const std::string& file);
 

@@ -31,7 +31,7 @@ struct Forward {
 std::string introduction(const Gateway& gateway, const Config& config, const ForwardOptions& options) {
   const std::string& ingest = gateway.ingest_addresses().front();
   std::string text = fmt::format("  {}  http://{}{}  ->  {}\n", options.provider, ingest, options.path, options.to);
-  text += fmt::format("  inbox {}, admin http://{}\n", config.store.url, gateway.admin_address());
+  text += fmt::format("  inbox {}, admin http://{}\n", shown_store(config), gateway.admin_address());
   text += fmt::format("  look further: hookonce events --admin http://{}\n\n", gateway.admin_address());
   return text;
 }

@@ -181,13 +181,26 @@ ServerConfig read_server(ConfigTable& table, const ConfigWorld& world) {
   return server;
 }
 
+namespace {
+
+// A URL may hold a password, so it may stand where secrets do.
+void read_store_url(ConfigTable& table, const ConfigWorld& world, StoreConfig& store) {
+  table.read("url", store.url);
+  if (store.url.rfind("env:", 0) == 0 || store.url.rfind("file:", 0) == 0) {
+    Result<std::string> url = resolve_secret(store.url, world);
+    if (!url.ok()) return table.error("url", url.status().message());
+    store.url = *std::move(url);
+  }
+  if (!world.check_store) return;
+  const Status status = world.check_store(store.url);
+  if (!status.ok()) table.error("url", status.message());
+}
+
+}  // namespace
+
 StoreConfig read_store(ConfigTable& table, const ConfigWorld& world) {
   StoreConfig store;
-  table.read("url", store.url);
-  if (world.check_store) {
-    const Status status = world.check_store(store.url);
-    if (!status.ok()) table.error("url", status.message());
-  }
+  read_store_url(table, world, store);
   table.read("retention", kRetentionLimits, store.retention);
   auto rejected_limit = static_cast<std::int64_t>(store.rejected_limit);
   table.read("rejected_limit", kRejectedLimits, rejected_limit);

@@ -188,6 +188,17 @@ TEST_F(ConfigSectionsTest, WhatThisVersionLacksIsRefusedByName) {
               ElementsAre(HasSubstr("h.toml:2: store.url: this version has no store for `postgres:`")));
 }
 
+TEST_F(ConfigSectionsTest, AStoreUrlMayStandWhereSecretsDo) {
+  const auto environment = world_.environment;
+  world_.environment = [environment](const std::string& name) {
+    return name == "INBOX" ? Result<std::string>("sqlite:elsewhere.db") : environment(name);
+  };
+  const LoadedConfig loaded = load_config("[store]\nurl = \"env:INBOX\"\n" + kSource + kDestination, world_);
+  EXPECT_EQ(loaded.config.store.url, "sqlite:elsewhere.db");
+  EXPECT_THAT(problems("[store]\nurl = \"env:MISSING\"\n" + kSource + kDestination),
+              ElementsAre(HasSubstr("h.toml:2: store.url: environment variable MISSING is not set")));
+}
+
 TEST_F(ConfigSectionsTest, WhatIsLegalAndProbablyNotMeantIsAWarning) {
   EXPECT_THAT(source_problems("dedup_window = \"1h\""),
               ElementsAre(HasSubstr(

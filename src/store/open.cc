@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/memory_store.h"
+#include "store/postgres_store.h"
 #include "store/sqlite_backup.h"
 #include "store/sqlite_store.h"
 
@@ -34,19 +35,27 @@ bool is_sqlite(std::string_view url) {
 Status check_store_url(std::string_view url) {
   if (url == kMemory) return {};
   if (is_sqlite(url)) return sqlite_path(url).status();
+  if (is_postgres_url(url)) return check_postgres_url(url);
   const std::string_view scheme = url.substr(0, url.find(':'));
-  if (scheme == "postgres" || scheme == "postgresql" || scheme == "redis" || scheme == "rediss") {
-    return invalid(fmt::format("store \"{}\": this version does not have it yet; use sqlite:PATH", scheme));
+  if (scheme == "redis" || scheme == "rediss") {
+    return invalid(
+        fmt::format("store \"{}\": this version does not have it yet; use sqlite:PATH or postgres://", scheme));
   }
   // The rest of a URL may hold a password, so only what stands before the colon is shown.
-  return invalid(fmt::format("store \"{}\": not a store this version knows; use sqlite:PATH or memory:", scheme));
+  return invalid(
+      fmt::format("store \"{}\": not a store this version knows; use sqlite:PATH, postgres:// or memory:", scheme));
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now) {
   HK_TRY(check_store_url(url));
   if (url == kMemory) return make_memory_store();
+  if (is_postgres_url(url)) return open_postgres_store(url);
   HK_ASSIGN(const std::string path, sqlite_path(url));
   return open_sqlite_store(path, now);
+}
+
+std::string shown_store_url(std::string_view url) {
+  return is_postgres_url(url) ? shown_postgres_url(url) : std::string(url);
 }
 
 Status backup_store(std::string_view url, const std::string& file) {

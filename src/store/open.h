@@ -1,4 +1,5 @@
-// Opens the inbox that a URL names: `memory:`, `sqlite:PATH` (PATH relative to the working directory, or absolute).
+// Opens the inbox that a URL names: `memory:`, `sqlite:PATH` (PATH relative to the working directory, or absolute),
+// `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,15 @@
 namespace hookonce {
 
 // kInvalid: not a store URL of this version (the message names it). kPrecondition: another gateway owns the file, it is
-// not ours, its schema is newer, read-only, on a network file system. kUnavailable: no space, a lock held.
+// not ours, its schema is newer, read-only, on a network file system; a server that refuses us, is read-only or would
+// lose what it committed. kUnavailable: no space, a lock held, a server that does not answer.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now);
 
 // Whether open_store() knows the URL's scheme, without opening anything.
 Status check_store_url(std::string_view url);
+
+// The URL as it may be shown: without a password. REQUIRES: check_store_url() is ok.
+std::string shown_store_url(std::string_view url);
 
 // A consistent copy of the embedded store at `url` into `file`, also while a gateway runs. kPrecondition where `file`
 // exists.

@@ -17,7 +17,7 @@ namespace hookonce {
 namespace {
 
 // Beyond the server's own limit, for an answer that comes late because the machine is busy.
-constexpr Duration kGrace = std::chrono::seconds(3);
+constexpr Duration kGrace = std::chrono::seconds(3);  // and at most as much as that limit
 
 // Set for each transaction anew, because the next one may run on another server connection. A weaker
 // synchronous_commit would acknowledge what a crash can undo; a stronger one stays.
@@ -94,7 +94,7 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const Postg
 }
 
 void PostgresConnection::begin(const PostgresTransaction& transaction) {
-  patience_ = transaction.statement_timeout + kGrace;
+  patience_ = transaction.statement_timeout + std::min(transaction.statement_timeout, kGrace);
   add(transaction.read_only ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                             : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
   add(kSettings, PostgresParameters()

@@ -26,7 +26,7 @@ Result<PostgresPool::Loan> PostgresPool::borrow(Opening opening) {
     const Duration end = steady_now() + kBorrowPatience;
     while (lent_ >= size_) {
       const Duration left = end - steady_now();
-      if (left <= Duration::zero()) return unavailable(target_.shown + ": all connections are in use");
+      if (left <= Duration::zero()) return exhausted(target_.shown + ": all connections are in use");
       freed_.wait_for(mutex_, left);
     }
     ++lent_;

@@ -43,8 +43,8 @@ class PostgresPool {
   PostgresPool(const PostgresTarget& target, int size) : target_(target), size_(size) {}
 
   enum class Opening { kAllowed, kOnlyIdle, kFresh };
-  // kFresh: a new connection in any case. Waits for a while where all are lent. kUnavailable, kPrecondition: as
-  // PostgresConnection::open().
+  // kFresh: a new connection in any case. kExhausted: all are lent, and stay so for a while. kUnavailable,
+  // kPrecondition: as PostgresConnection::open().
   Result<Loan> borrow(Opening opening) LOCKS_EXCLUDED(mutex_);
   void clear() LOCKS_EXCLUDED(mutex_);  // closes the idle ones
 

@@ -31,6 +31,8 @@ constexpr int kRepeatsMax = 5;
 constexpr Duration kLockTimeout = std::chrono::milliseconds(1500);
 constexpr Duration kWriteTimeout = std::chrono::seconds(5);
 constexpr Duration kReadTimeout = std::chrono::seconds(15);
+// For the committer, which asks this of every arrival while nothing can be committed.
+constexpr Duration kDuplicateTimeout = std::chrono::milliseconds(500);
 
 // Connections at most, each opened when first needed: commits, claims and pruning, people's reading. A search must not
 // keep an event waiting.
@@ -45,6 +47,7 @@ class PostgresStore final : public Store {
         clock_(clock),
         write_{target_.schema, kLockTimeout, kWriteTimeout, false},
         read_{target_.schema, kLockTimeout, kReadTimeout, true},
+        brief_{target_.schema, kLockTimeout, kDuplicateTimeout, true},
         commits_(target_, kCommitConnections),
         claims_(target_, kClaimConnections),
         reads_(target_, kReadConnections) {}
@@ -57,7 +60,7 @@ class PostgresStore final : public Store {
 
   Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) override {
     return transact<std::optional<AcceptFacts>>(reads_, [&](PostgresConnection& connection) {
-      return read_duplicate(connection, read_, event, clock_of(now));
+      return read_duplicate(connection, brief_, event, clock_of(now));
     });
   }
 
@@ -119,7 +122,8 @@ class PostgresStore final : public Store {
   }
 
   // Runs `work`, which begins and commits, on a connection of the pool; repeats it where the server asks for that, and
-  // once where a connection turned out to have been closed while it was idle.
+  // once where a connection turned out to have been closed while it was idle. Trouble with the server, but for readers,
+  // makes the store ill.
   template <typename T, typename Work>
   Result<T> transact(PostgresPool& pool, Work work) LOCKS_EXCLUDED(health_mutex_);
 
@@ -131,6 +135,7 @@ class PostgresStore final : public Store {
   const PostgresClock clock_;
   const PostgresTransaction write_;
   const PostgresTransaction read_;
+  const PostgresTransaction brief_;
   PostgresPool commits_;
   PostgresPool claims_;
   PostgresPool reads_;
@@ -159,16 +164,20 @@ Status PostgresStore::open() {
 
 template <typename T, typename Work>
 Result<T> PostgresStore::transact(PostgresPool& pool, Work work) {
-  PostgresPool::Opening opening = health().ok() ? PostgresPool::Opening::kAllowed : PostgresPool::Opening::kOnlyIdle;
+  // What is durable can be read while nothing can be written, as long as a connection is left for it; and whatever
+  // befalls a reader says nothing about commits.
+  const bool reads = &pool == &reads_;
+  const Status ill = health();
+  if (!ill.ok() && !reads) return unavailable(ill.message());
+  const auto failed = [this, reads](const Status& status) LOCKS_EXCLUDED(health_mutex_) {
+    if (!reads) set_health(unavailable(status.message()));
+    return status;
+  };
+  auto opening = ill.ok() ? PostgresPool::Opening::kAllowed : PostgresPool::Opening::kOnlyIdle;
   for (int repeats = 0;; ++repeats) {
     auto borrowed = pool.borrow(opening);
-    if (!borrowed.ok()) {
-      const Status ill = health();
-      if (!ill.ok()) return unavailable(ill.message());
-      const Status refused = unavailable(borrowed.status().message());
-      set_health(refused);
-      return refused;
-    }
+    if (borrowed.code() == Code::kExhausted) return unavailable(borrowed.status().message());
+    if (!borrowed.ok()) return failed(unavailable(borrowed.status().message()));
     PostgresPool::Loan& loan = borrowed.value();
     PostgresConnection& connection = loan.connection();
     Result<T> result = work(connection);
@@ -177,27 +186,16 @@ Result<T> PostgresStore::transact(PostgresPool& pool, Work work) {
       return result;
     }
     if (connection.rollback()) loan.keep();
-    switch (connection.trouble()) {
-      case PostgresTrouble::kRepeat:
-        if (repeats < kRepeatsMax) continue;
-        return result;
-      case PostgresTrouble::kLost:
-        // Whoever closed an idle connection (a restart, a pooler, a firewall) took nothing with it.
-        if (result.code() == Code::kUnavailable && !loan.fresh() && opening == PostgresPool::Opening::kAllowed) {
-          opening = PostgresPool::Opening::kFresh;
-          continue;
-        }
-        set_health(unavailable(result.status().message()));
-        return result;
-      case PostgresTrouble::kServer:
-        set_health(unavailable(result.status().message()));
-        return result;
-      case PostgresTrouble::kNone:
-      case PostgresTrouble::kBusy:
-      case PostgresTrouble::kItem:
-        if (result.code() == Code::kUnknown) set_health(unavailable(result.status().message()));
-        return result;
+    const PostgresTrouble trouble = connection.trouble();
+    if (trouble == PostgresTrouble::kRepeat && repeats < kRepeatsMax) continue;
+    // Whoever closed an idle connection (a restart, a pooler, a firewall) took nothing with it.
+    if (trouble == PostgresTrouble::kLost && result.code() == Code::kUnavailable && !loan.fresh() && ill.ok()) {
+      opening = PostgresPool::Opening::kFresh;
+      continue;
     }
+    const bool bad =
+        trouble == PostgresTrouble::kLost || trouble == PostgresTrouble::kServer || result.code() == Code::kUnknown;
+    return bad ? failed(result.status()) : result.status();
   }
 }
 

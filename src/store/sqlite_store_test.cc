@@ -381,8 +381,10 @@ TEST(StoreUrl, OnlyWhatThisVersionHasIsTaken) {
   EXPECT_OK(check_store_url("sqlite:inbox.db"));
   EXPECT_OK(check_store_url("sqlite:/var/lib/inbox.db"));
   EXPECT_OK(check_store_url("sqlite:///var/lib/inbox.db"));
+  EXPECT_OK(check_store_url("postgres://u:secret@h/d"));
+  EXPECT_EQ(shown_store_url("postgres://u:secret@h/d"), "postgres://h/d?schema=hookonce");
   for (const char* url :
-       {"", "inbox.db", "sqlite:", "sqlite://inbox.db", "postgres://u:secret@h/d", "redis://h", "memory"}) {
+       {"", "inbox.db", "sqlite:", "sqlite://inbox.db", "postgres:u:secret@h/d", "redis://h", "memory"}) {
     const Status status = check_store_url(url);
     EXPECT_EQ(status.code(), Code::kInvalid) << url;
     EXPECT_EQ(status.message().find("secret"), std::string::npos) << "a password is never shown";

@@ -130,6 +130,20 @@ TEST_P(StoreList, TheQueryLooksIntoBodiesWhereTheBackendCan) {
   EXPECT_EQ(list({.query = "needle"}), found ? std::vector<EventId>{b} : std::vector<EventId>{});
 }
 
+// Bytes that a database writes as escapes, and text that looks like one.
+TEST_P(StoreList, TheQueryMeetsBytesAndNeverTheirEscapes) {
+  if (!searches_bodies(GetParam())) return;
+  const EventId bytes = accept(NewEventBuilder().body(std::string("\0\xc3\xa9|", 4)).build()).id;
+  const EventId text = accept(NewEventBuilder().body("\\303\\\\000 \\x41").build()).id;
+  EXPECT_EQ(list({.query = std::string("\0\xc3", 2)}), std::vector<EventId>{bytes});
+  EXPECT_EQ(list({.query = "\xa9|"}), std::vector<EventId>{bytes});
+  EXPECT_EQ(list({.query = "303\\"}), std::vector<EventId>{text});
+  EXPECT_EQ(list({.query = "\\303"}), std::vector<EventId>{text});
+  EXPECT_EQ(list({.query = "\\000"}), std::vector<EventId>{text});
+  EXPECT_EQ(list({.query = "03\\251"}), std::vector<EventId>{});
+  EXPECT_EQ(list({.query = "\\X41"}), std::vector<EventId>{text});
+}
+
 TEST_P(StoreList, StatsCountDeliveriesByState) {
   accept(NewEventBuilder().to({"a", "b"}).build());
   pass(seconds(5));
