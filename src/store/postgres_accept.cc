@@ -65,8 +65,17 @@ constexpr const char* kInsertFormerHolders =
     "INSERT INTO former_holders (source, key, seq) SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::bigint[]) "
     "ON CONFLICT DO NOTHING";
 
+constexpr const char* kJoinLines =
+    "INSERT INTO lines (seq, destination, source, ordering_key) "
+    "SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[])";
+
 void append_key(std::string& keys, const KeyHash& key) {
   keys.append(reinterpret_cast<const char*>(key.data()), key.size());
+}
+
+bool is_ordered(const NewEvent& event, const std::string& destination) {
+  return event.ordering_key &&
+         std::find(event.ordered.begin(), event.ordered.end(), destination) != event.ordered.end();
 }
 
 void add_retry(const Arrival& arrival, PostgresColumn& number, PostgresColumn& reason) {
@@ -89,10 +98,15 @@ PostgresAccept::PostgresAccept(std::span<const NewEvent> events, PostgresClockTi
       const auto [place, added] = keys_.try_emplace(KeyName(key, events[i].source));
       if (added) place->second.event = i;
     }
+    for (const std::string& name : events[i].destinations) {
+      if (is_ordered(events[i], name)) lines_[{name, events[i].source, *events[i].ordering_key}] = false;
+    }
   }
 }
 
 void PostgresAccept::queue_keys(PostgresConnection& connection) {
+  // Before the numbers are drawn: a lower one could be committed later otherwise.
+  if (!lines_.empty()) lock_lines(connection, lines_);
   PostgresColumn source(PostgresType::kBytea), key(PostgresType::kUuid), event(PostgresType::kInteger);
   PostgresColumn span(PostgresType::kBigint);
   for (const auto& [name, state] : keys_) {
@@ -107,9 +121,13 @@ void PostgresAccept::queue_keys(PostgresConnection& connection) {
                                 .add_column(std::move(key))
                                 .add_column(std::move(event))
                                 .add_column(std::move(span)));
+  if (!lines_.empty()) queue_heads(connection, lines_);
 }
 
-void PostgresAccept::read_keys(const PostgresResult& result) {
+void PostgresAccept::read_keys(std::span<const PostgresResult> results) {
+  HK_CHECK(results.size() == key_queries());
+  const PostgresResult& result = results[lines_.empty() ? 0 : 1];
+  if (!lines_.empty()) read_heads(results[2], lines_);
   base_ = result.bigint(0, 0);
   now_ = result.time(0, 1);
   held_ = keys_.size();
@@ -149,7 +167,9 @@ void PostgresAccept::queue_holders(PostgresConnection& connection) const {
       "FOR NO KEY UPDATE",
       kDeliveryColumns, holder_seqs());
   const PostgresParameters parameters = held_keys();
-  for (const std::string* sql : {&keys, &events, &pruned, &dead}) connection.add(*sql, parameters);
+  static const std::string replies =
+      fmt::format("SELECT seq, status, content_type, body FROM replies WHERE seq IN {}", holder_seqs());
+  for (const std::string* sql : {&keys, &events, &pruned, &dead, &replies}) connection.add(*sql, parameters);
 }
 
 Status PostgresAccept::read_holders(std::span<const PostgresResult> results,
@@ -183,6 +203,10 @@ Status PostgresAccept::read_holders(std::span<const PostgresResult> results,
   }
   if (static_cast<std::size_t>(keys.rows()) != held_) return internal("a dedup key is neither free nor held");
   records.merge(read_deliveries(results[3]));
+  for (int row = 0; row < results[4].rows(); ++row) {
+    holders_[results[4].bigint(row, 0)].reply =
+        Reply{results[4].integer(row, 1), std::string(results[4].bytes(row, 2)), std::string(results[4].bytes(row, 3))};
+  }
   return {};
 }
 
@@ -234,8 +258,37 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
   holder.body_hash = event.arrival.body_hash;
   holder.expires_at = now_ + event.window;
   new_rows_.push_back({index, std::move(keys)});
-  for (const std::string& name : event.destinations) changes.insert({seq, name}, new_delivery(now_));
-  return {Verdict::kAccepted, event.id, now_, true, !event.destinations.empty()};
+  AcceptFacts facts{Verdict::kAccepted, event.id, now_, true, !event.destinations.empty()};
+  for (const std::string& name : event.destinations) {
+    DeliveryRecord record = new_record(event, name, seq);
+    if (event.first_lease && !facts.lease) {
+      facts.lease = std::make_shared<Lease>(take_lease(record, *event.first_lease, now_));
+      facts.lease->destination = name;
+      facts.new_delivery = false;
+    }
+    changes.insert({seq, name}, record);
+  }
+  if (facts.lease) {
+    Lease& lease = *facts.lease;
+    lease.event = event.id;
+    lease.source = event.source;
+    lease.type = event.type;
+    lease.received_at = now_;
+    lease.forwarded_trusted = event.forwarded_trusted;
+    lease.headers = std::make_shared<const Headers>(event.headers);
+    lease.body = std::make_shared<const std::string>(event.body);
+  }
+  return facts;
+}
+
+DeliveryRecord PostgresAccept::new_record(const NewEvent& event, const std::string& destination, std::int64_t seq) {
+  if (!is_ordered(event, destination)) return new_delivery(now_);
+  PostgresLine line{destination, event.source, *event.ordering_key};
+  bool& occupied = lines_.at(line);
+  DeliveryRecord record = occupied ? held_delivery(now_) : new_delivery(now_);
+  occupied = true;
+  joined_.push_back({seq, std::move(line)});
+  return record;
 }
 
 AcceptFacts PostgresAccept::duplicate(std::size_t index, std::int64_t seq,
@@ -245,6 +298,7 @@ AcceptFacts PostgresAccept::duplicate(std::size_t index, std::int64_t seq,
   AcceptFacts facts{Verdict::kDuplicate, holder.id, holder.first_at, holder.body_hash == event.arrival.body_hash,
                     false};
   if (holder.pruned) return facts;
+  if (event.first_lease) facts.reply = holder.reply;
   const auto first = records.lower_bound({seq, ""});
   for (auto it = first; event.rearm && it != records.end() && it->first.first == seq; ++it) {
     if (!rearm(it->second, now_)) continue;
@@ -266,6 +320,23 @@ void PostgresAccept::queue_writes(PostgresConnection& connection) const {
   queue_counts(connection);
   if (!arrivals_.empty()) queue_arrivals(connection);
   queue_moved_keys(connection);
+  if (!joined_.empty()) queue_joined(connection);
+}
+
+void PostgresAccept::queue_joined(PostgresConnection& connection) const {
+  PostgresColumn seq(PostgresType::kBigint), destination(PostgresType::kBytea), source(PostgresType::kBytea);
+  PostgresColumn ordering_key(PostgresType::kBytea);
+  for (const LineRow& row : joined_) {
+    seq.add(row.seq);
+    destination.add(std::string_view(row.line.destination));
+    source.add(std::string_view(row.line.source));
+    ordering_key.add(std::string_view(row.line.ordering_key));
+  }
+  connection.add(kJoinLines, PostgresParameters()
+                                 .add_column(std::move(seq))
+                                 .add_column(std::move(destination))
+                                 .add_column(std::move(source))
+                                 .add_column(std::move(ordering_key)));
 }
 
 void PostgresAccept::queue_events(PostgresConnection& connection) const {

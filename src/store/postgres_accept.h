@@ -3,7 +3,7 @@
 //
 //   PostgresAccept accept(events, clock);
 //   accept.queue_keys(connection);                    // first round trip: takes what is free
-//   accept.read_keys(results[0]);
+//   accept.read_keys(results);
 //   if (accept.has_held_keys()) ...                   // second: who holds the rest
 //   facts = accept.decide(records, changes);
 //   accept.queue_writes(connection);
@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "core/model.h"
+#include "core/settle.h"
 #include "store/postgres_deliveries.h"
+#include "store/postgres_lines.h"
 
 namespace hookonce {
 
@@ -37,11 +39,13 @@ class PostgresAccept {
   // REQUIRES: at most kBatchMax events, which outlive this.
   PostgresAccept(std::span<const NewEvent> events, PostgresClockTime clock);
 
+  // How many results queue_keys() makes.
+  std::size_t key_queries() const { return lines_.empty() ? 1 : 3; }
   void queue_keys(PostgresConnection& connection);
-  void read_keys(const PostgresResult& result);
+  void read_keys(std::span<const PostgresResult> results);  // REQUIRES: key_queries() of them
 
   bool has_held_keys() const { return held_ > 0; }
-  static constexpr std::size_t kHolderQueries = 4;
+  static constexpr std::size_t kHolderQueries = 5;
   void queue_holders(PostgresConnection& connection) const;
   // REQUIRES: kHolderQueries results. kInternal where a held key has no holder.
   Status read_holders(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records);
@@ -61,6 +65,7 @@ class PostgresAccept {
     std::int64_t duplicates = 0;  // with those of this batch
     std::int64_t added = 0;       // of this batch
     std::string added_keys;       // handed over in this batch
+    std::optional<Reply> reply;
   };
   struct Key {
     std::size_t event = 0;  // the first one of the batch that has it
@@ -81,10 +86,15 @@ class PostgresAccept {
     Verdict verdict = Verdict::kDuplicate;
     bool same_body = true;
   };
+  struct LineRow {
+    std::int64_t seq = 0;
+    PostgresLine line;
+  };
   using KeyName = std::pair<KeyHash, std::string_view>;  // the order of the locks; the view is into the event
 
   AcceptFacts decide_one(std::size_t index, std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes);
   AcceptFacts insert(std::size_t index, std::string keys, PostgresChanges& changes);
+  DeliveryRecord new_record(const NewEvent& event, const std::string& destination, std::int64_t seq);
   AcceptFacts duplicate(std::size_t index, std::int64_t seq, std::map<PostgresPlace, DeliveryRecord>& records,
                         PostgresChanges& changes);
   PostgresParameters held_keys() const;
@@ -92,6 +102,7 @@ class PostgresAccept {
   void queue_counts(PostgresConnection& connection) const;
   void queue_arrivals(PostgresConnection& connection) const;
   void queue_moved_keys(PostgresConnection& connection) const;
+  void queue_joined(PostgresConnection& connection) const;
 
   const std::span<const NewEvent> events_;
   const PostgresClockTime clock_;
@@ -100,6 +111,8 @@ class PostgresAccept {
   std::map<KeyName, Key> keys_;
   std::size_t held_ = 0;
   std::map<std::int64_t, Holder> holders_;
+  std::map<PostgresLine, bool> lines_;  // of the batch's ordered deliveries; true: somebody stands in it
+  std::vector<LineRow> joined_;
   std::vector<NewRow> new_rows_;
   std::vector<ArrivalRow> arrivals_;
 };

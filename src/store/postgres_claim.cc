@@ -51,6 +51,7 @@ struct Round {
   std::vector<int> slots;  // free ones, by place in the request
   PostgresChanges changes;
   bool buried = false;
+  std::vector<PostgresPlace> skipped;  // of those, the ones whose line goes on
 };
 
 Status claim_row(const PostgresResult& due, int row, const ClaimRequest& request, Round& round, Claimed& claimed) {
@@ -68,6 +69,7 @@ Status claim_row(const PostgresResult& due, int row, const ClaimRequest& request
       bury(record, now);
       round.changes.save(delivery, record);
       round.buried = true;
+      if (leaves_line(record, destination.skip_dead)) round.skipped.push_back(delivery);
       claimed.dead.push_back({EventId(due.uuid(row, kEventColumn)), destination.name});
       return {};
     }
@@ -87,6 +89,8 @@ Result<Claimed> claim_due(PostgresConnection& connection, const PostgresTransact
   Claimed claimed;
   std::vector<int> slots;
   for (const ClaimDestination& destination : request.destinations) slots.push_back(std::max(0, destination.slots));
+  std::vector<PostgresPlace> skipped;
+  Time now{};  // valid where something is skipped
   connection.begin(transaction);
   // Rounds after the first happen only where deliveries were buried; those in flight are never more than were leased
   // once.
@@ -100,12 +104,19 @@ Result<Claimed> claim_due(PostgresConnection& connection, const PostgresTransact
                    PostgresParameters().add_time(clock).add_column(std::move(names)).add_column(std::move(limits)));
     HK_ASSIGN(const auto results, connection.run());
     const PostgresResult& due = results.at(0);
-    Round round{slots, {}, false};
+    Round round{slots, {}, false, {}};
+    if (due.rows() > 0) now = due.time(0, 1);
     for (int row = 0; row < due.rows(); ++row) HK_TRY(claim_row(due, row, request, round, claimed));
     round.changes.queue(connection);
     slots = round.slots;
+    skipped.insert(skipped.end(), round.skipped.begin(), round.skipped.end());
     if (!round.buried) break;
     HK_TRY(connection.run().status());
+  }
+  if (!skipped.empty()) {
+    PostgresChanges freed;
+    HK_TRY(leave_lines(connection, skipped, now, freed).status());
+    freed.queue(connection);
   }
   HK_TRY(connection.run_and_commit().status());
   // A second round stands behind the first one; what belongs to one destination belongs together.
@@ -129,12 +140,12 @@ Result<std::optional<Time>> find_next_due(PostgresConnection& connection, const 
   HK_ASSIGN(const auto results, connection.run_and_commit());
   const PostgresResult& answer = results.at(0);
   const std::optional<Time> due = answer.optional_time(0, 1);
-  if (!due) return std::optional<Time>();
+  if (!due || *due == kHeld) return std::optional<Time>();
   return std::optional(now + std::max(Duration::zero(), *due - answer.time(0, 0)));
 }
 
 void PostgresSettle::queue_lock(PostgresConnection& connection) const {
-  static const std::string events = "SELECT id, seq FROM events WHERE id = ANY ($1::uuid[])";
+  static const std::string events = "SELECT id, seq, ordering_key IS NOT NULL FROM events WHERE id = ANY ($1::uuid[])";
   // All deliveries of these events: the state of an event comes from all of them.
   static const std::string deliveries = fmt::format(
       "SELECT seq, destination, {} FROM deliveries "
@@ -151,34 +162,73 @@ void PostgresSettle::queue_lock(PostgresConnection& connection) const {
 void PostgresSettle::read(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records) {
   HK_CHECK(results.size() == kQueries);
   for (int row = 0; row < results[0].rows(); ++row) {
-    seqs_[EventId(results[0].uuid(row, 0))] = results[0].bigint(row, 1);
+    seqs_[EventId(results[0].uuid(row, 0))] = {results[0].bigint(row, 1), results[0].flag(row, 2)};
   }
   records.merge(read_deliveries(results[1]));
 }
 
 std::vector<SettleFacts> PostgresSettle::decide(std::map<PostgresPlace, DeliveryRecord>& records,
-                                                PostgresChanges& changes, Time now) const {
+                                                PostgresChanges& changes, Time now) {
   std::vector<SettleFacts> all;
-  for (const Settlement& settlement : settlements_) {
+  for (std::size_t i = 0; i < settlements_.size(); ++i) {
+    const Settlement& settlement = settlements_[i];
     SettleFacts& facts = all.emplace_back();
-    const auto seq = seqs_.find(settlement.event);
-    if (seq == seqs_.end()) continue;  // Pruned meanwhile: there is nothing left to change.
-    const auto found = records.find({seq->second, settlement.destination});
+    const auto event = seqs_.find(settlement.event);
+    if (event == seqs_.end()) continue;  // Pruned meanwhile: there is nothing left to change.
+    const std::int64_t seq = event->second.seq;
+    const auto found = records.find({seq, settlement.destination});
     if (found != records.end()) {
+      const auto& [place, record] = *found;
       facts.taken = settle(found->second, settlement, now);
       if (facts.taken) {
-        changes.save(found->first, found->second);
-        changes.record_attempt(found->first, settled_attempt(settlement));
+        changes.save(place, record);
+        changes.record_attempt(place, settled_attempt(settlement));
+        if (settlement.next == Next::kDelivered && settlement.reply) replies_.emplace(seq, &*settlement.reply);
+        if (event->second.has_line && leaves_line(record, settlement.skip_dead)) leaving_[place] = i;
       } else {
-        changes.correct_unknown(found->first, settled_attempt(settlement));
+        changes.correct_unknown(place, settled_attempt(settlement));
       }
     }
     EventStateOf state;
-    for (auto it = records.lower_bound({seq->second, ""}); it != records.end() && it->first.first == seq->second; ++it)
+    for (auto it = records.lower_bound({seq, ""}); it != records.end() && it->first.first == seq; ++it) {
       state.add(it->second.state);
+    }
     facts.event_state = state.value();
   }
   return all;
+}
+
+void PostgresSettle::queue_replies(PostgresConnection& connection) const {
+  if (replies_.empty()) return;
+  PostgresColumn seq(PostgresType::kBigint), status(PostgresType::kInteger), content_type(PostgresType::kBytea);
+  PostgresColumn body(PostgresType::kBytea);
+  for (const auto& [number, reply] : replies_) {
+    seq.add(number);
+    status.add(reply->status);
+    content_type.add(std::string_view(reply->content_type));
+    body.add(std::string_view(reply->body));
+  }
+  connection.add(
+      "INSERT INTO replies (seq, status, content_type, body) "
+      "SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bytea[], $4::bytea[]) ON CONFLICT (seq) DO NOTHING",
+      PostgresParameters()
+          .add_column(std::move(seq))
+          .add_column(std::move(status))
+          .add_column(std::move(content_type))
+          .add_column(std::move(body)));
+}
+
+Status PostgresSettle::leave(PostgresConnection& connection, Time now, std::vector<SettleFacts>& facts) const {
+  std::vector<std::pair<std::size_t, PostgresPlace>> in_order;
+  for (const auto& [place, index] : leaving_) in_order.emplace_back(index, place);
+  std::sort(in_order.begin(), in_order.end());
+  std::vector<PostgresPlace> leaving;
+  for (const auto& [index, place] : in_order) leaving.push_back(place);
+  PostgresChanges changes;
+  HK_ASSIGN(const std::set<PostgresPlace> freed, leave_lines(connection, leaving, now, changes));
+  for (const PostgresPlace& place : freed) facts[leaving_.at(place)].freed = true;
+  changes.queue(connection);
+  return {};
 }
 
 }  // namespace hookonce

@@ -32,12 +32,22 @@ class PostgresSettle {
   static constexpr std::size_t kQueries = 2;
   void queue_lock(PostgresConnection& connection) const;
   void read(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records);
-  std::vector<SettleFacts> decide(std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes,
-                                  Time now) const;
+  std::vector<SettleFacts> decide(std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes, Time now);
+  void queue_replies(PostgresConnection& connection) const;
+
+  // Whether a line goes on because of them; then leave() runs what is queued, and queues what it frees.
+  bool has_leaving() const { return !leaving_.empty(); }
+  Status leave(PostgresConnection& connection, Time now, std::vector<SettleFacts>& facts) const;
 
  private:
+  struct Event {
+    std::int64_t seq = 0;
+    bool has_line = false;  // it may have: there is an ordering key
+  };
   const std::span<const Settlement> settlements_;
-  std::map<EventId, std::int64_t> seqs_;  // of those that still exist
+  std::map<EventId, Event> seqs_;                 // of those that still exist
+  std::map<std::int64_t, const Reply*> replies_;  // by event
+  std::map<PostgresPlace, std::size_t> leaving_;  // with the index of its settlement
 };
 
 }  // namespace hookonce

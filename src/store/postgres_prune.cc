@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/postgres_deliveries.h"
+#include "store/postgres_lines.h"
 
 namespace hookonce {
 
@@ -28,7 +29,8 @@ constexpr const char* kWalk =
     "FROM moment m, (SELECT seq, received_at FROM events WHERE seq > $2 ORDER BY seq LIMIT $3) w ORDER BY w.seq";
 
 // Locked, so that a duplicate or a replay that comes in this moment waits, and then finds the event gone.
-constexpr const char* kLockEvents = "SELECT seq FROM events WHERE seq = ANY ($1::bigint[]) ORDER BY seq FOR UPDATE";
+constexpr const char* kLockEvents =
+    "SELECT seq, ordering_key IS NOT NULL FROM events WHERE seq = ANY ($1::bigint[]) ORDER BY seq FOR UPDATE";
 
 // What a duplicate is to be told lives on for as long as the keys are taken; an event without keys leaves nothing.
 constexpr const char* kMove =
@@ -127,19 +129,30 @@ Result<std::int64_t> PostgresPrune::prune_events(PostgresConnection& connection,
   const auto records = read_deliveries(locked[1]);
   const Time before = walk.time(0, 3) - age;
   PostgresColumn gone(PostgresType::kBigint);
+  std::vector<PostgresPlace> leaving;  // A dead one may still have held its line up.
   for (int row = 0; row < locked[0].rows(); ++row) {
     const std::int64_t seq = locked[0].bigint(row, 0);
     bool still = true;
     for (auto it = records.lower_bound({seq, ""}); it != records.end() && it->first.first == seq; ++it) {
       still = still && !it->second.is_open() && it->second.ended_at < before;
     }
-    if (still) gone.add(seq);
+    if (!still) continue;
+    gone.add(seq);
+    if (!locked[0].flag(row, 1)) continue;
+    for (auto it = records.lower_bound({seq, ""}); it != records.end() && it->first.first == seq; ++it) {
+      leaving.push_back(it->first);
+    }
+  }
+  if (!leaving.empty()) {
+    PostgresChanges freed;
+    HK_TRY(leave_lines(connection, leaving, walk.time(0, 3), freed).status());
+    freed.queue(connection);
   }
   const auto count = static_cast<std::int64_t>(gone.size());
   PostgresParameters parameters;
   parameters.add_column(std::move(gone));
   connection.add(kMove, parameters);
-  for (const char* table : {"contents", "arrivals", "deliveries", "attempts"}) {
+  for (const char* table : {"contents", "arrivals", "deliveries", "attempts", "replies"}) {
     connection.add(fmt::format("DELETE FROM {} WHERE seq = ANY ($1::bigint[])", table), parameters);
   }
   return count;

@@ -82,7 +82,7 @@ Delivery delivery_of(const std::string& destination, const DeliveryRecord& recor
   Delivery delivery;
   delivery.destination = destination;
   delivery.state = record.state;
-  if (record.state == DeliveryState::kPending) delivery.next_attempt_at = record.due_at;
+  if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
   delivery.delivered_at = record.delivered_at;
   delivery.attempts = std::move(attempts);
   if (record.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(record));
@@ -123,6 +123,17 @@ Result<std::optional<EventDetail>> read_event(PostgresConnection& connection, co
   }
   detail.summary.state = state.value();
   return std::optional(std::move(detail));
+}
+
+Result<std::optional<Reply>> read_reply(PostgresConnection& connection, const PostgresTransaction& transaction,
+                                        const EventId& id) {
+  connection.begin(transaction);
+  connection.add("SELECT status, content_type, body FROM replies WHERE seq = (SELECT seq FROM events WHERE id = $1)",
+                 PostgresParameters().add_uuid(id.bytes()));
+  HK_ASSIGN(const auto results, connection.run_and_commit());
+  const PostgresResult& answer = results.at(0);
+  if (answer.rows() == 0) return std::optional<Reply>();
+  return std::optional(Reply{answer.integer(0, 0), std::string(answer.bytes(0, 1)), std::string(answer.bytes(0, 2))});
 }
 
 Result<StoreStats> read_stats(PostgresConnection& connection, const PostgresTransaction& transaction) {

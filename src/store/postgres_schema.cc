@@ -17,7 +17,8 @@ constexpr const char* kMigrationLock = "SELECT pg_advisory_xact_lock(1751871342,
 // Migration 1. Everything that came from outside is bytea: a NUL or a lone surrogate must not refuse an event. Names
 // stand in the rows themselves; numbers for them would be a cache to go wrong after a failover. Keys and ids are uuid,
 // which is sixteen bytes without a length. `seq` is the order of acceptance: a number per batch, shifted, plus the
-// place in it. The state numbers are those of the enums in core/model.h.
+// place in it. A delivery that waits in a line is due at infinity. The state numbers are those of the enums in
+// core/model.h.
 constexpr const char* kFirstTables[] = {
     "CREATE SEQUENCE batches",
 
@@ -124,6 +125,23 @@ constexpr const char* kFirstTables[] = {
             autovacuum_analyze_scale_factor = 0.05))sql",
     "CREATE INDEX deliveries_open ON deliveries (destination, due_at, seq) WHERE state IN (0, 1)",
     "CREATE INDEX deliveries_dead ON deliveries (seq) WHERE state = 3",
+
+    // Deliveries to ordered destinations that have not left their line.
+    R"sql(CREATE TABLE lines (
+      seq bigint NOT NULL,
+      destination bytea NOT NULL,
+      source bytea NOT NULL,
+      ordering_key bytea NOT NULL,
+      PRIMARY KEY (destination, source, ordering_key, seq)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000))sql",
+
+    // What the destination answered to a synchronous source's event.
+    R"sql(CREATE TABLE replies (
+      seq bigint PRIMARY KEY,
+      status integer NOT NULL,
+      content_type bytea NOT NULL,
+      body bytea NOT NULL
+    ) WITH (autovacuum_vacuum_scale_factor = 0.05))sql",
 
     // Attempts that have ended, and those whose lease ran out; the one in flight is in its delivery's row.
     R"sql(CREATE TABLE attempts (

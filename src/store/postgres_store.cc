@@ -10,6 +10,7 @@
 #include "store/event_filter.h"
 #include "store/postgres_accept.h"
 #include "store/postgres_claim.h"
+#include "store/postgres_lines.h"
 #include "store/postgres_pool.h"
 #include "store/postgres_prune.h"
 #include "store/postgres_read.h"
@@ -75,6 +76,11 @@ class PostgresStore final : public Store {
     });
   }
 
+  Result<std::optional<Reply>> reply(const EventId& id) override {
+    return transact<std::optional<Reply>>(
+        reads_, [&](PostgresConnection& connection) { return read_reply(connection, brief_, id); });
+  }
+
   Result<std::optional<EventDetail>> get(const EventId& id) override {
     return transact<std::optional<EventDetail>>(
         reads_, [&](PostgresConnection& connection) { return read_event(connection, read_, id); });
@@ -93,6 +99,11 @@ class PostgresStore final : public Store {
   }
 
   Result<Replayed> replay(const ReplayRequest& request, Time now) override;
+
+  Result<bool> apply_line_rule(const LineRule& rule, Time now) override {
+    return transact<bool>(
+        claims_, [&](PostgresConnection& connection) { return apply_rule(connection, write_, rule, clock_of(now)); });
+  }
 
   Result<std::int64_t> prune(const PruneRequest& request) override LOCKS_EXCLUDED(prune_mutex_) {
     MutexLock lock(prune_mutex_);
@@ -211,8 +222,8 @@ Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std:
     accept.queue_keys(connection);
     if (!settlements.empty()) settle.queue_lock(connection);
     HK_ASSIGN(const auto first, connection.run());
-    accept.read_keys(first.at(0));
-    if (!settlements.empty()) settle.read(std::span(first).subspan(1), records);
+    accept.read_keys(std::span(first).first(accept.key_queries()));
+    if (!settlements.empty()) settle.read(std::span(first).subspan(accept.key_queries()), records);
     if (accept.has_held_keys()) {
       accept.queue_holders(connection);
       HK_ASSIGN(const auto second, connection.run());
@@ -224,6 +235,8 @@ Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std:
     facts.settles = settle.decide(records, changes, accept.now());
     accept.queue_writes(connection);
     changes.queue(connection);
+    settle.queue_replies(connection);
+    if (settle.has_leaving()) HK_TRY(settle.leave(connection, accept.now(), facts.settles));
     HK_TRY(connection.run_and_commit().status());
     return facts;
   });

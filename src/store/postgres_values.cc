@@ -49,8 +49,10 @@ std::uint64_t read_number(const char* at, int bytes) {
   return number;
 }
 
+// The end of time is the server's `infinity`.
 std::uint64_t micros_of(Time time) {
-  return static_cast<std::uint64_t>((time.time_since_epoch() - kEpoch).count());
+  const Duration since = time.time_since_epoch();
+  return static_cast<std::uint64_t>((time == Time::max() ? since : since - kEpoch).count());
 }
 
 std::string_view view_of(const Bytes16& bytes) {
@@ -229,7 +231,8 @@ bool PostgresResult::flag(int row, int column) const {
 }
 
 Time PostgresResult::time(int row, int column) const {
-  return Time(kEpoch + Duration(bigint(row, column)));
+  const Duration micros(bigint(row, column));
+  return micros == Duration::max() ? Time::max() : Time(kEpoch + micros);
 }
 
 std::optional<Time> PostgresResult::optional_time(int row, int column) const {

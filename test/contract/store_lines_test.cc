@@ -13,11 +13,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-// The backends that keep lines; a configuration with ordered destinations is refused on the others.
-std::vector<std::string> schemes_with_lines() {
-  return {"memory", "sqlite", "redis"};
-}
-
 class StoreLines : public StoreFixture {
  protected:
   EventId accept_ordered(const std::string& ordering_key, const std::string& source = "shop") {
@@ -48,7 +43,7 @@ class StoreLines : public StoreFixture {
   std::vector<Lease> leases_;
   EventDetail detail_;
 };
-INSTANTIATE_TEST_SUITE_P(Backends, StoreLines, testing::ValuesIn(schemes_with_lines()), scheme_name);
+INSTANTIATE_TEST_SUITE_P(Backends, StoreLines, testing::ValuesIn(store_schemes()), scheme_name);
 
 TEST_P(StoreLines, OnlyTheFirstOfALineIsDue) {
   const EventId first = accept_ordered("k");

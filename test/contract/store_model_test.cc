@@ -117,8 +117,6 @@ std::string text_of(const Result<T>& result) {
 class StoreModel : public StoreFixture {
  protected:
   int pick(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
-  // Lines and replies, which not every backend keeps.
-  bool has_everything() const { return GetParam() == "memory" || GetParam() == "sqlite" || GetParam() == "redis"; }
   bool chance(int percent) { return pick(100) < percent; }
   std::string source() { return chance(80) ? "shop" : "other"; }
   std::string key() { return "k" + std::to_string(pick(12)); }
@@ -143,10 +141,9 @@ class StoreModel : public StoreFixture {
       if (chance(45)) names.push_back(name);
     }
     builder.to(names);
-    const bool has_all = has_everything();
-    if (has_all && names.size() == 1 && chance(30)) {
+    if (names.size() == 1 && chance(30)) {
       builder.first_lease(std::chrono::seconds(10));
-    } else if (has_all && chance(50))
+    } else if (chance(50))
       builder.ordering_key("o" + std::to_string(pick(3))).ordered({"a", "c"});
     NewEvent event = builder.build();
     events_.push_back(event.id);
@@ -207,7 +204,7 @@ class StoreModel : public StoreFixture {
         return step_list();
       case 8: {
         const EventId id = event();
-        if (has_everything()) compare("reply", store_->reply(id), model_->reply(id));
+        compare("reply", store_->reply(id), model_->reply(id));
         return compare("get", store_->get(id), model_->get(id));
       }
       case 9: {

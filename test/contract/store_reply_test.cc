@@ -11,11 +11,6 @@ namespace {
 
 using std::chrono::seconds;
 
-// The backends that keep replies; a configuration with synchronous sources is refused on the others.
-std::vector<std::string> schemes_with_replies() {
-  return {"memory", "sqlite", "redis"};
-}
-
 class StoreReply : public StoreFixture {
  protected:
   static NewEventBuilder sync_event(const std::string& key) {
@@ -35,7 +30,7 @@ class StoreReply : public StoreFixture {
   }
   const Reply kReply{201, "application/json", std::string("{\"a\":\0}", 8)};
 };
-INSTANTIATE_TEST_SUITE_P(Backends, StoreReply, testing::ValuesIn(schemes_with_replies()), scheme_name);
+INSTANTIATE_TEST_SUITE_P(Backends, StoreReply, testing::ValuesIn(store_schemes()), scheme_name);
 
 TEST_P(StoreReply, AFirstArrivalIsLeasedInItsOwnTransaction) {
   const AcceptFacts facts = accept(sync_event("k").forwarded_trusted(true).build());
