@@ -31,8 +31,11 @@ Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNam
   keys_ = &keys;
   lines_ = &lines;
   replies_ = &replies;
+  // Behind `moved_to` too, although its event may be gone: a key of an older number would be looked for in the table
+  // alone (sqlite_keys.h).
   HK_ASSIGN(const std::int64_t newest, database.integer("SELECT max(coalesce((SELECT max(seq) FROM events), 0), "
-                                                        "coalesce((SELECT max(seq) FROM pruned), 0))"));
+                                                        "coalesce((SELECT max(seq) FROM pruned), 0), "
+                                                        "coalesce((SELECT moved_to FROM dedup_moved), 0))"));
   next_seq_ = newest + 1;
   return prepare_all(
       database,
