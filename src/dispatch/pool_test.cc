@@ -18,6 +18,7 @@
 #include "test/support/forwarding_store.h"
 #include "test/support/manual_clock.h"
 #include "test/support/scripted_sender.h"
+#include "test/support/signal.h"
 
 namespace hookonce {
 namespace {
@@ -107,8 +108,12 @@ class DeliveryPoolTest : public ::testing::Test {
   EventId accept(const std::string& destination = "backend") {
     NewEvent event = NewEventBuilder().to({destination}).build();
     const EventId id = event.id;
-    committer_->submit(std::move(event), clock_.now() + seconds(10), nullptr,
-                       [](Result<AcceptFacts> facts) { EXPECT_OK(facts); });
+    Signal committed;
+    committer_->submit(std::move(event), clock_.now() + seconds(10), nullptr, [&committed](Result<AcceptFacts> facts) {
+      EXPECT_OK(facts);
+      committed.set();
+    });
+    committed.wait();  // or a test that moves the clock would have moved it past the deadline
     return id;
   }
   void advance(Duration by) {

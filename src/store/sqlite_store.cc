@@ -126,7 +126,7 @@ class SqliteStore final : public Store {
   }
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
-    return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); }, Sync::kWithNext);
+    return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); });
   }
 
   Result<bool> apply_line_rule(const LineRule& rule, Time now) override {

@@ -2,8 +2,8 @@
 // alone.
 //
 // Every call is synchronous and one transaction, and all of them are safe to call from several threads at once. Writing
-// verbs are durable on return (G1); claim() and prune() may be so only with the next one that is, because what a power
-// cut takes back of them merely happens again. `now` serves the memory and SQLite stores; a shared store judges by its
+// verbs are durable on return (G1); prune() may be so only with the next one that is, because what a power cut takes
+// back of it merely happens again. `now` serves the memory and SQLite stores; a shared store judges by its
 // own clock instead.
 //
 // Errors, the same for every method: kUnavailable: nothing was done, the store cannot serve now; kUnknown: a COMMIT

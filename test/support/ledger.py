@@ -87,8 +87,8 @@ class _Story:
         self.delivered = []
         self.shown = []
 
-    def add(self, line, power_cuts):
-        getattr(self, line["what"]).append({**line, "power_cuts": power_cuts})
+    def add(self, line):
+        getattr(self, line["what"]).append(line)
 
     def events(self):
         """Every event id that anybody has named."""
@@ -124,8 +124,7 @@ def _invented(story):
 
 
 def _attempt_repeated(story):
-    # A claim is durable with the next accepted or settled event: a power cut may take it back, and its number is given again.
-    numbers = [(line["power_cuts"], line["event"], line["attempt"]) for line in story.delivered if line["attempt"] is not None]
+    numbers = [(line["event"], line["attempt"]) for line in story.delivered if line["attempt"] is not None]
     return len(numbers) != len(set(numbers))
 
 
@@ -168,11 +167,9 @@ FAULTS = {
 
 def _stories(lines):
     stories = {}
-    power_cuts = 0
     for line in lines:
-        power_cuts += line["what"] == "power cut"
         if "key" in line:
-            stories.setdefault(line["key"], _Story()).add(line, power_cuts)
+            stories.setdefault(line["key"], _Story()).add(line)
     return stories
 
 

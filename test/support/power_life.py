@@ -185,15 +185,5 @@ def _damage(path):
     return [] if found == ["ok"] else found
 
 
-def numbers_given_again(lines):
-    """Attempts whose number was sent before a power cut and after it: their claims were not durable yet."""
-    lives, seen, again = 0, {}, 0
-    for line in lines:
-        lives += line["what"] == "power cut"
-        if line["what"] == "delivered":
-            again += seen.setdefault((line["event"], line["attempt"]), lives) != lives
-    return again
-
-
 def acknowledged(lines):
     return len({line["key"] for line in lines if line["what"] == "acknowledged"})
