@@ -94,6 +94,7 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const Postg
 }
 
 void PostgresConnection::begin(const PostgresTransaction& transaction) {
+  read_only_ = transaction.read_only;
   patience_ = transaction.statement_timeout + std::min(transaction.statement_timeout, kGrace);
   add(transaction.read_only ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                             : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
@@ -135,6 +136,10 @@ Result<std::vector<PostgresResult>> PostgresConnection::run() {
 Result<std::vector<PostgresResult>> PostgresConnection::run_and_commit() {
   add("COMMIT");
   auto results = run();
+  if (read_only_) {
+    if (results.ok()) results->pop_back();
+    return results;  // There was nothing to commit.
+  }
   if (!results.ok()) {
     // Some of it may have reached the server, and its COMMIT too.
     if (trouble_ == PostgresTrouble::kLost) return unknown_outcome(results.status().message());

@@ -80,6 +80,7 @@ class PostgresConnection {
   std::size_t queued_ = 0;    // statements since the last run
   std::size_t preamble_ = 0;  // of those, the ones of begin(), whose results nobody reads
   Duration patience_{};       // for one round trip of this transaction
+  bool read_only_ = false;    // this transaction
   bool send_failed_ = false;
   bool warned_ = false;  // the server sent a warning since the last run began
   PostgresTrouble trouble_ = PostgresTrouble::kNone;

@@ -166,7 +166,9 @@ TEST_F(PostgresStoreTest, ARowThatAPersonHoldsLeavesTheStoreWell) {
 TEST_F(PostgresStoreTest, ConnectionsThatEndedWhileIdleAreReplacedUnnoticed) {
   accept(*store_, NewEventBuilder().key("a").build());
   claim(*store_, system_clock().now());
+  ASSERT_OK(store_->list({}, 10, std::nullopt));
   end_connections();
+  EXPECT_OK(store_->list({}, 10, std::nullopt));
   EXPECT_EQ(accept(*store_, NewEventBuilder().key("b").build()).verdict, Verdict::kAccepted);
   EXPECT_EQ(claim(*store_, system_clock().now()).leases.size(), 1u);
   EXPECT_OK(store_->health());
