@@ -38,6 +38,7 @@ ConfigWorld program_world() {
     return StandardWebhooksSigner::make(destination.secrets).status();
   };
   world.check_store = [](const std::string& url) { return check_store_url(url); };
+  world.default_retention = [](const std::string& url) { return default_retention(url); };
   return world;
 }
 

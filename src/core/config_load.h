@@ -37,6 +37,8 @@ struct ConfigWorld {
   // judged.
   std::function<Status(const DestinationConfig& destination)> check_destination = nullptr;
   std::function<Status(const std::string& url)> check_store = nullptr;
+  // `store.retention` where it is not given; null: StoreConfig's own.
+  std::function<Duration(const std::string& url)> default_retention = nullptr;
 };
 
 LoadedConfig load_config(std::string_view toml, const ConfigWorld& world);

@@ -201,6 +201,7 @@ void read_store_url(ConfigTable& table, const ConfigWorld& world, StoreConfig& s
 StoreConfig read_store(ConfigTable& table, const ConfigWorld& world) {
   StoreConfig store;
   read_store_url(table, world, store);
+  if (world.default_retention) store.retention = world.default_retention(store.url);
   table.read("retention", kRetentionLimits, store.retention);
   auto rejected_limit = static_cast<std::int64_t>(store.rejected_limit);
   table.read("rejected_limit", kRejectedLimits, rejected_limit);

@@ -4,6 +4,8 @@
 
 #include "store/memory_store.h"
 #include "store/postgres_store.h"
+#include "store/redis_store.h"
+#include "store/redis_url.h"
 #include "store/sqlite_backup.h"
 #include "store/sqlite_store.h"
 
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::string_view kMemory = "memory:";
 constexpr std::string_view kSqlite = "sqlite:";
+constexpr Duration kRetention = std::chrono::hours(24 * 30);
+constexpr Duration kRetentionInMemory = std::chrono::hours(24 * 3);
 
 // The path of a `sqlite:` URL. `sqlite:///x` is how others write the absolute path `/x`.
 Result<std::string> sqlite_path(std::string_view url) {
@@ -36,25 +40,28 @@ Status check_store_url(std::string_view url) {
   if (url == kMemory) return {};
   if (is_sqlite(url)) return sqlite_path(url).status();
   if (is_postgres_url(url)) return check_postgres_url(url);
+  if (is_redis_url(url)) return parse_redis_url(url).status();
   const std::string_view scheme = url.substr(0, url.find(':'));
-  if (scheme == "redis" || scheme == "rediss") {
-    return invalid(
-        fmt::format("store \"{}\": this version does not have it yet; use sqlite:PATH or postgres://", scheme));
-  }
   // The rest of a URL may hold a password, so only what stands before the colon is shown.
-  return invalid(
-      fmt::format("store \"{}\": not a store this version knows; use sqlite:PATH, postgres:// or memory:", scheme));
+  return invalid(fmt::format(
+      "store \"{}\": not a store this version knows; use sqlite:PATH, postgres://, redis:// or memory:", scheme));
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now) {
   HK_TRY(check_store_url(url));
   if (url == kMemory) return make_memory_store();
   if (is_postgres_url(url)) return open_postgres_store(url);
+  if (is_redis_url(url)) return open_redis_store(url);
   HK_ASSIGN(const std::string path, sqlite_path(url));
   return open_sqlite_store(path, now);
 }
 
+Duration default_retention(std::string_view url) {
+  return is_redis_url(url) ? kRetentionInMemory : kRetention;
+}
+
 std::string shown_store_url(std::string_view url) {
+  if (is_redis_url(url)) return parse_redis_url(url)->shown;
   return is_postgres_url(url) ? shown_postgres_url(url) : std::string(url);
 }
 

@@ -18,6 +18,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now);
 // Whether open_store() knows the URL's scheme, without opening anything.
 Status check_store_url(std::string_view url);
 
+// How long events are kept where the configuration does not say. Shorter on Redis, where they all lie in memory.
+Duration default_retention(std::string_view url);
+
 // The URL as it may be shown: without a password. REQUIRES: check_store_url() is ok.
 std::string shown_store_url(std::string_view url);
 

@@ -54,14 +54,20 @@ Status RedisServer::recover() {
     idle_.clear();
   }
   Result<Connection> connection = connect();
-  // A setting can be mended while the gateway waits, a password too; only an inbox that is gone is lost.
-  if (!connection.ok()) return connection.status();
+  if (!connection.ok()) {
+    // A setting can be mended while the gateway waits, a password too; only an inbox that is gone stays lost.
+    const std::string& why = connection.status().message();
+    return connection.code() == Code::kNotFound ? precondition(why) : unavailable(why);
+  }
   // Memory that is full, a disk that cannot be written: only a write shows whether that is over.
   const std::string probe = target_.prefix + ":probe";
   const Result<RedisAnswer> written = (*connection)->call({"SET", probe, "", "PX", "1"});
   if (!written.ok()) return unavailable(written.status().message());
   const Status status = error_of(**written);
-  if (!status.ok()) return fall_ill(status, false);
+  if (!status.ok()) {
+    fall_ill(status, false);
+    return unavailable(status.message());
+  }
   MutexLock lock(mutex_);
   health_ = {};
   away_ = false;
@@ -98,11 +104,9 @@ Result<RedisAnswer> RedisServer::run(const RedisCommand& call, Use use) {
   Result<RedisAnswer> answer = run_once(call, use);
   // What only reads may be asked twice: a connection that the server closed meanwhile is no trouble of the server.
   if (use == Use::kRead && answer.code() == Code::kUnknown) answer = run_once(call, use);
-  if (answer.ok() || (answer.code() == Code::kUnknown && use == Use::kWrite)) return answer;
-  if (answer.code() == Code::kUnknown || answer.code() == Code::kPrecondition) {
-    return unavailable(answer.status().message());
-  }
-  return answer;
+  if (answer.ok() || answer.code() == Code::kInternal) return answer;
+  if (answer.code() == Code::kUnknown && use == Use::kWrite) return answer;
+  return unavailable(answer.status().message());
 }
 
 Result<RedisAnswer> RedisServer::run_once(const RedisCommand& call, Use use) {
@@ -111,14 +115,14 @@ Result<RedisAnswer> RedisServer::run_once(const RedisCommand& call, Use use) {
   if (connection->broken()) {
     give_back(nullptr);
     if (use == Use::kRead && answer.code() == Code::kUnknown) return answer;
-    (void)fall_ill(answer.status(), true);
+    fall_ill(answer.status(), true);
     return answer;
   }
   give_back(std::move(connection));
   if (!answer.ok()) return answer;
   const Status status = error_of(**answer);
   if (status.ok()) return answer;
-  if (!concerns_one_call(error_word((**answer).text()))) (void)fall_ill(status, false);
+  if (!concerns_one_call(error_word((**answer).text()))) fall_ill(status, false);
   return status;
 }
 
@@ -139,7 +143,8 @@ Result<std::vector<RedisAnswer>> RedisServer::read(std::span<const RedisCommand>
   Result<std::vector<RedisAnswer>> answers = connection->call_all(commands);
   if (connection->broken()) {
     give_back(nullptr);
-    return fall_ill(answers.status(), true);
+    fall_ill(answers.status(), true);
+    return unavailable(answers.status().message());
   }
   give_back(std::move(connection));
   return answers;
@@ -166,7 +171,8 @@ Result<RedisServer::Connection> RedisServer::take(Use use) {
     const Status status = check(*connection);
     if (status.ok()) return connection;
     give_back(nullptr);
-    return fall_ill(status, connection->broken());
+    fall_ill(status, connection->broken());
+    return unavailable(status.message());
   }
   Result<Connection> made = connect();
   if (!made.ok()) {
@@ -185,10 +191,10 @@ void RedisServer::give_back(Connection connection) {
 
 Result<RedisServer::Connection> RedisServer::connect() {
   Result<Connection> connection = RedisConnection::open(target_);
-  if (!connection.ok()) return fall_ill(connection.status(), true);
-  const Status status = check(**connection);
-  if (!status.ok()) return fall_ill(status, (*connection)->broken());
-  return connection;
+  const Status status = connection.ok() ? check(**connection) : connection.status();
+  if (status.ok()) return connection;
+  fall_ill(status, !connection.ok() || (*connection)->broken());
+  return status;
 }
 
 Status RedisServer::check(RedisConnection& connection) {
@@ -224,7 +230,7 @@ Status RedisServer::check_inbox(RedisConnection& connection) {
     if ((*answer).text() == marker_) return {};
   }
   if (!target_.relaxed) {
-    return precondition(
+    return not_found(
         fmt::format("{}: the inbox that was opened is gone; restore the server's append-only file, or "
                     "start the gateway anew for an empty inbox",
                     target_.shown));
@@ -267,12 +273,11 @@ Status RedisServer::load_scripts(RedisConnection& connection) {
   return {};
 }
 
-Status RedisServer::fall_ill(const Status& trouble, bool away) {
+void RedisServer::fall_ill(const Status& trouble, bool away) {
   MutexLock lock(mutex_);
   health_ = unavailable(trouble.message());
   away_ = away_ || away;
   if (away) idle_.clear();
-  return trouble.code() == Code::kInternal ? health_ : trouble;
 }
 
 }  // namespace hookonce

@@ -56,15 +56,15 @@ class RedisServer {
   void give_back(Connection connection) LOCKS_EXCLUDED(mutex_);
   Result<Connection> connect() LOCKS_EXCLUDED(mutex_);
   Result<RedisAnswer> run_once(const RedisCommand& call, Use use) LOCKS_EXCLUDED(mutex_);
-  // The server's settings, and that the inbox is the one that was opened.
+  // The server's settings, and that the inbox is the one that was opened: kNotFound where it is not.
   Status check(RedisConnection& connection) LOCKS_EXCLUDED(mutex_);
   Status check_inbox(RedisConnection& connection) LOCKS_EXCLUDED(mutex_);
   Result<std::string> find_or_make_inbox(RedisConnection& connection) const;
   Status load_scripts(RedisConnection& connection);
   bool check_due() LOCKS_EXCLUDED(mutex_);
   Result<RedisAnswer> run_on(RedisConnection& connection, const RedisCommand& call) const;
-  // Keeps in mind what is wrong with the server; gives back what its caller is told.
-  Status fall_ill(const Status& trouble, bool away) LOCKS_EXCLUDED(mutex_);
+  // Keeps in mind what is wrong with the server. `away`: nobody answers.
+  void fall_ill(const Status& trouble, bool away) LOCKS_EXCLUDED(mutex_);
 
   const RedisTarget target_;
   const RedisClock clock_;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/config.h"
 #include "store/open.h"
 #include "store/sqlite_database.h"
 #include "store/sqlite_schema.h"
@@ -376,6 +377,12 @@ TEST_F(SqliteStoreTest, HotStatementsUseTheirIndexes) {
   EXPECT_EQ(counts.find("TEMP B-TREE"), std::string::npos) << counts;
 }
 
+TEST(StoreUrl, EventsStayForAShorterTimeWhereTheyAllLieInMemory) {
+  EXPECT_EQ(default_retention("sqlite:inbox.db"), StoreConfig().retention);
+  EXPECT_EQ(default_retention("postgres://h/d"), StoreConfig().retention);
+  EXPECT_EQ(default_retention("redis://h"), std::chrono::hours(72));
+}
+
 TEST(StoreUrl, OnlyWhatThisVersionHasIsTaken) {
   EXPECT_OK(check_store_url("memory:"));
   EXPECT_OK(check_store_url("sqlite:inbox.db"));
@@ -383,8 +390,10 @@ TEST(StoreUrl, OnlyWhatThisVersionHasIsTaken) {
   EXPECT_OK(check_store_url("sqlite:///var/lib/inbox.db"));
   EXPECT_OK(check_store_url("postgres://u:secret@h/d"));
   EXPECT_EQ(shown_store_url("postgres://u:secret@h/d"), "postgres://h/d?schema=hookonce");
-  for (const char* url :
-       {"", "inbox.db", "sqlite:", "sqlite://inbox.db", "postgres:u:secret@h/d", "redis://h", "memory"}) {
+  EXPECT_OK(check_store_url("redis://u:secret@h/0"));
+  EXPECT_EQ(shown_store_url("redis://u:secret@h/0"), "redis://h:6379/0?prefix=hookonce");
+  for (const char* url : {"", "inbox.db", "sqlite:", "sqlite://inbox.db", "postgres:u:secret@h/d", "redis:secret@h",
+                          "rediss://u:secret@h", "memory"}) {
     const Status status = check_store_url(url);
     EXPECT_EQ(status.code(), Code::kInvalid) << url;
     EXPECT_EQ(status.message().find("secret"), std::string::npos) << "a password is never shown";

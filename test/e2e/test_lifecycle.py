@@ -191,8 +191,8 @@ def test_a_feature_of_another_version_is_refused_by_name(binary, tmp_path, backe
             next(iter(tables[table].values())).update(keys)
         result = serve(binary, tmp_path, tables)
         assert result.returncode == 2 and next(iter(next(iter(change.values())))) in result.stderr, result
-    result = serve(binary, tmp_path, config(backend.url, "stripe", store={"url": "redis://127.0.0.1/"}))
-    assert result.returncode == 2 and "redis" in result.stderr
+    result = serve(binary, tmp_path, config(backend.url, "stripe", store={"url": "mysql://127.0.0.1/"}))
+    assert result.returncode == 2 and "mysql" in result.stderr
 
 
 @pytest.mark.parametrize("content", [b"this is no database, just some text of a person\n" * 100, "foreign"])

@@ -11,7 +11,7 @@ from support.gateway import SECRETS, Gateway, config
 from support.http_client import Connection, post, request_bytes
 from support.postgres_server import PostgresServer, ServerMissing
 from support.sdks import faketime_environment
-from support.shared_stores import SCHEMES, PostgresStores, empty_inbox, missing
+from support.shared_stores import SCHEMES, PostgresStores, RedisStores, empty_inbox, missing
 
 STRIPE = SECRETS["stripe"]
 COPIES = 16
@@ -21,9 +21,10 @@ QUICK = {"first": "50ms", "max": "200ms", "attempts": 200, "give_up": "1h"}
 
 @pytest.fixture(scope="session")
 def stores():
-    postgres = PostgresStores()
-    yield {"postgres": postgres, "pgbouncer": postgres}
+    postgres, redis = PostgresStores(), RedisStores()
+    yield {"postgres": postgres, "pgbouncer": postgres, "redis": redis}
     postgres.close()
+    redis.close()
 
 
 @pytest.fixture(params=SCHEMES)

@@ -10,9 +10,10 @@ import uuid
 
 import pytest
 
+from support import redis_server
 from support.postgres_server import PgBouncer, PostgresServer, ServerMissing
 
-SCHEMES = ["postgres", "pgbouncer"]
+SCHEMES = ["postgres", "pgbouncer", "redis"]
 
 
 def missing(why):
@@ -42,9 +43,26 @@ class PostgresStores:
             self.server.close()
 
 
+class RedisStores:
+    """Redis, started when first asked for."""
+
+    def __init__(self):
+        self.server = None
+
+    def url(self, _scheme):
+        if not os.environ.get("HOOKONCE_TEST_REDIS"):
+            self.server = redis_server.RedisServer()
+            os.environ["HOOKONCE_TEST_REDIS"] = self.server.url()
+        return f"{os.environ['HOOKONCE_TEST_REDIS']}/?prefix=test-{uuid.uuid4().hex}"
+
+    def close(self):
+        if self.server is not None:
+            self.server.close()
+
+
 def empty_inbox(stores, scheme):
     """The URL of an inbox that nobody else uses."""
     try:
         return stores[scheme].url(scheme)
-    except ServerMissing as why:
+    except (ServerMissing, redis_server.ServerMissing) as why:
         return missing(why)
