@@ -1,7 +1,17 @@
-"""What `./x bench stores` judges."""
+"""What `./x bench stores` judges, and whether what the bare client writes is an inbox."""
+import os
+import pathlib
+import subprocess
+import time
+
 import pytest
 
+import servers
 import stores
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = pathlib.Path(os.environ.get("HOOKONCE_BINARY", ROOT / "build/release/hookonce")).resolve()
+CLIENT = BINARY.parent / "bench" / "hookonce_store_client"
 
 
 def report(**values):
@@ -62,3 +72,18 @@ def test_an_event_that_one_of_two_gateways_lost_is_not_made_up_for_by_the_other(
     run = {**gateway_run(0.1, 0.05), **stores.combined([lost, doubled])}
     rows = rows_by_name(stores.judged_rows("postgres", {"one": [], "bare": [], "two": [run]}))
     assert rows["duplicates accepted or events lost"]["ok"] is False
+
+
+@pytest.mark.skipif(not CLIENT.exists(), reason="the bare client is not built (HOOKONCE_BENCH)")
+@pytest.mark.parametrize("store", stores.STORES)
+def test_a_gateway_counts_what_the_bare_client_wrote_as_its_own(store, tmp_path):
+    with stores.STORES[store][1]() as database:
+        with servers.hookonce(str(BINARY), tmp_path, store=database.inbox_url):
+            pass
+        subprocess.run([str(CLIENT), *database.client_options, "--batch", "50", "--seconds", "0", "--warm-up", "300"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=120)
+        with servers.hookonce(str(BINARY), tmp_path, store=database.inbox_url) as gateway:
+            end = time.monotonic() + 60
+            while not (events := servers.metric(gateway, "hookonce_events")) and time.monotonic() < end:
+                time.sleep(0.05)  # it counts about a second after its start
+    assert events == 298  # two of 300 repeat an earlier key
