@@ -17,11 +17,6 @@ std::string_view compared(std::string_view path) {
   return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
 }
 
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [text](std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; });
-}
-
 std::string no_such_destination(const std::string& name, const Config& config) {
   std::vector<std::string> names;
   for (const auto& [known, destination] : config.destinations) names.push_back(known);
@@ -56,7 +51,7 @@ void check_references(const Config& config, ConfigTables& sources) {
   }
 }
 
-void check_ordering(const Config& config, ConfigTables& sources, ConfigTables& destinations) {
+void check_ordering(const Config& config, ConfigTables& sources) {
   for (const auto& [name, source] : config.sources) {
     if (source.ordering_key) continue;
     for (const SourceDestination& destination : source.destinations) {
@@ -66,12 +61,6 @@ void check_ordering(const Config& config, ConfigTables& sources, ConfigTables& d
                                                         "order; name a place, as in ordering_key = \"json:/customer\"",
                                                         destination.name));
     }
-  }
-  if (!starts_with_any(config.store.url, {"postgres:", "postgresql:"})) return;
-  for (const auto& [name, destination] : config.destinations) {
-    if (!destination.ordering) continue;
-    destinations.at(name).error("ordering",
-                                "ordered destinations on PostgreSQL are not in this version yet; use ordering = false");
   }
 }
 

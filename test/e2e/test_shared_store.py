@@ -1,5 +1,7 @@
 """Two gateways on one inbox: what several processes, a killed one among them, must not do to an event."""
+import json
 import os
+import random
 import signal
 import threading
 import time
@@ -305,3 +307,32 @@ def test_a_stopped_server_hangs_nobody(join, backend, own_postgres):
     finally:
         for pid in children:
             os.kill(pid, signal.SIGCONT)
+
+
+def test_two_gateways_keep_the_order_of_a_key(join, backend, shared_url):
+    seed = int(os.environ.get("HOOKONCE_SEED") or random.SystemRandom().randrange(1 << 32))
+    print(f"seed {seed} (HOOKONCE_SEED={seed} repeats it)")
+    chance = random.Random(seed)
+    delivered = {"C1": [], "C2": [], "C3": []}
+
+    def unreliable(request, _nth):
+        if chance.random() < 0.3:
+            return 500
+        event = json.loads(request.body)
+        delivered[event["event"]["channel"]].append(event["event_id"])
+        return 200
+
+    backend.answer_with(unreliable)
+    tables = config(backend.url, "slack", store={"url": shared_url}, source={"ordering_key": "json:/event/channel"},
+                    destination={"ordering": True, "breaker": False, "retry": {**QUICK, "first": "10ms", "max": "10ms", "attempts": 1000}})
+    gateways = [join(name, tables) for name in ("a", "b")]
+    sent = {channel: [] for channel in delivered}
+    for number in range(60):
+        channel = f"C{chance.randrange(3) + 1}"
+        event = f"Ev{number:04}"
+        body = senders.slack_body(event, channel=channel)
+        answer = post(gateways[number % 2].ingest, "/in/slack", senders.slack(SECRETS["slack"], event, body=body))
+        assert answer.status == 200, answer
+        sent[channel].append(event)
+    backend.wait_until(lambda: sum(map(len, delivered.values())) >= 60)
+    assert delivered == sent
