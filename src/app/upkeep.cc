@@ -58,7 +58,7 @@ void Upkeep::apply_line_rules(Time now) {
     rules_.clear();
     for (const auto& [name, destination] : current->destinations) {
       if (!is_new && destination.ordering) continue;
-      rules_.push_back({name, destination.ordering, destination.on_dead == OnDead::kSkip});
+      rules_.push_back({name, destination.ordering, destination.skips_dead()});
     }
     lines_of_ = current;
     rules_since_ = now;
@@ -112,6 +112,7 @@ void Upkeep::prune(Time now) {
     if (*part < kPruneRows) break;
   } while (steady_now() - began < kPruneBudget);
   if (removed == 0) return;
+  deliveries_pending_();  // a dead delivery that is gone no longer holds its line up
   static Counter& pruned = metrics().counter("hookonce_pruned_rows_total", "Rows removed from the inbox by retention");
   pruned.add(static_cast<std::uint64_t>(removed));
   log_debug("pruned", {{"rows", removed}});

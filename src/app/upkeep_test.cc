@@ -69,7 +69,7 @@ TEST_F(UpkeepTest, AStoreThatIsFullGetsRoom) {
   accept(3);
   clock_.advance(std::chrono::hours(25));
   FullStore full(*store_);
-  Upkeep(full, clock_, config_).run(clock_.now());
+  Upkeep(full, clock_, config_, [] {}).run(clock_.now());
   EXPECT_EQ(events(), 0);
 }
 

@@ -94,6 +94,8 @@ struct DestinationConfig {
   std::optional<double> rate;  // attempts a second
   bool ordering = false;
   OnDead on_dead = OnDead::kBlock;  // means something with ordering only
+  // Whether a line goes on without its dead one. Where no order is kept any more, nothing is held up.
+  bool skips_dead() const { return !ordering || on_dead == OnDead::kSkip; }
   bool resign = true;
   Duration lease{};  // default: timeout + kLeaseMargin
   RetryPolicy retry;

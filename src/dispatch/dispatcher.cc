@@ -81,7 +81,7 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     if (room.leases == 0) continue;
     request.destinations.push_back(
         {name, room.leases, destination.lease, destination.retry.attempts, destination.retry.give_up,
-         destination.on_dead == OnDead::kSkip});
+         destination.skips_dead()});
   }
 
   Tick tick;

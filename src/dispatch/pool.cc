@@ -232,7 +232,7 @@ void DeliveryPool::State::settle(const std::shared_ptr<Slots>& slots, Committer&
                                  const DestinationConfig& destination) {
   AttemptEnd end{lease.destination, lease.event, lease.attempt, result.started_at, sign_of(result), result.error};
   Settlement settlement = decide(lease, std::move(result), destination.retry, random_unit());
-  settlement.skip_dead = destination.on_dead == OnDead::kSkip;
+  settlement.skip_dead = destination.skips_dead();
   // Only what the report and the observer need: a body must not wait in memory for its settlement.
   lease.body.reset();
   auto kept = settlement;

@@ -83,7 +83,9 @@ Status SqliteKeys::take(const KeyPlace& place, const KeyHolder& holder, std::opt
 
 // Into the table at once: the holder's rows may lie before `moved_to`, where nobody reads them again. It is rare.
 Status SqliteKeys::hand_over(const KeyPlace& place, const KeyHolder& holder, std::optional<std::int64_t> older) {
-  HK_TRY(append(place, holder, older));
+  // It held the key before, and the clock has been put back into its window: the row is there.
+  const bool has_row = older == holder.seq;
+  if (!has_row) HK_TRY(append(place, holder, older));
   HK_TRY(put_into_table(place, holder));
   hot_->erase(place);
   return {};
@@ -169,7 +171,7 @@ Result<bool> SqliteKeys::release_one(std::int64_t seq, const KeyPlace& place, co
 Status SqliteKeys::move_some() {
   if (!round_) {
     if (hot_->size() < hot_max_) return {};
-    round_ = Round{durable_, 0, {}};
+    round_ = Round{durable_, 0, {}, 0, false};
   }
   const std::size_t wanted = hot_->staged() * kMovedPerKey;
   for (std::size_t moved = 0; moved < wanted; ++moved) {
@@ -177,9 +179,8 @@ Status SqliteKeys::move_some() {
     if (more) continue;
     Query query(set_moved_to_);
     query.bind_integer(round_->up_to);
-    HK_TRY(query.run());
-    round_.reset();
-    return {};
+    round_->is_over = true;
+    return query.run();
   }
   return {};
 }
@@ -202,13 +203,19 @@ Result<bool> SqliteKeys::move_next() {
 void SqliteKeys::committed() {
   durable_ = newest_;
   hot_->publish();
+  if (round_ && round_->is_over) round_.reset();
+  if (round_) round_->done_shards = round_->left.empty() ? round_->next_shard : round_->next_shard - 1;
 }
 
-// A round that was under way begins anew: what it has moved for good is no longer hot.
+// A round that is under way goes on from the last shard that is not done for good. If it began anew, frequent rollbacks
+// would keep it from ever ending, and opening would have more and more to read.
 void SqliteKeys::rolled_back() {
   newest_ = durable_;
   hot_->discard();
-  round_.reset();
+  if (!round_) return;
+  round_->next_shard = round_->done_shards;
+  round_->left.clear();
+  round_->is_over = false;
 }
 
 }  // namespace hookonce

@@ -77,7 +77,9 @@ class SqliteKeys {
   struct Round {
     std::int64_t up_to = 0;  // sequence number: older keys are in the table once it is over
     std::size_t next_shard = 0;
-    std::vector<KeyPlace> left;  // of the shard before next_shard
+    std::vector<KeyPlace> left;   // of the shard before next_shard
+    std::size_t done_shards = 0;  // whose keys have been moved by what is committed
+    bool is_over = false;         // once this transaction is committed
   };
 
   Database* database_ = nullptr;

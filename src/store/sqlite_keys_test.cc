@@ -122,6 +122,32 @@ TEST_F(SqliteKeysTest, AnExpiredHolderIsFoundAgainWhenTheNewerOneIsReleased) {
   EXPECT_EQ(holder_of(place_of(1)), std::nullopt);
 }
 
+TEST_F(SqliteKeysTest, AnEventMayGetAKeyBackThatItHeldBefore) {
+  transaction([&] {
+    EXPECT_OK(keys->take(place_of(1), {1, kTestStart}, std::nullopt));
+    EXPECT_OK(keys->take(place_of(1), {2, kTestStart}, 1));
+  });
+  transaction([&] {
+    EXPECT_OK(keys->release(2, place_of(1).source));
+    EXPECT_OK(keys->hand_over(place_of(1), {1, kTestStart + seconds(9)}, 1));
+  });
+  EXPECT_EQ(lookup->find(place_of(1)).value()->expires_at, kTestStart + seconds(9));
+  transaction([&] { EXPECT_EQ(keys->release(1, place_of(1).source).value(), 1); });
+  EXPECT_EQ(holder_of(place_of(1)), std::nullopt);
+}
+
+TEST_F(SqliteKeysTest, ARoundComesToItsEndThoughTransactionsAreRolledBack) {
+  const int kKeys = 200;
+  for (int i = 1; i <= kKeys; ++i) {
+    transaction([&] { EXPECT_OK(keys->take(place_of(i), {i, kTestStart}, std::nullopt)); });
+    transaction([&] { EXPECT_OK(keys->take(place_of(kKeys + i), {i + 1, kTestStart}, std::nullopt)); }, End::kRollback);
+  }
+  EXPECT_LT(hot->size(), 24u);
+  EXPECT_GT(database->integer("SELECT moved_to FROM dedup_moved").value(), kKeys / 2);
+  open();
+  for (int i = 1; i <= kKeys; ++i) EXPECT_EQ(holder_of(place_of(i)), i);
+}
+
 // Against a map of each key's chain, with commits, rollbacks and openings at random.
 TEST_F(SqliteKeysTest, RandomLivesAgreeWithAPlainMap) {
   const unsigned seed = std::random_device()();

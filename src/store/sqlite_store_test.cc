@@ -329,6 +329,7 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
   ASSERT_OK(open_ok()->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart));
   ASSERT_OK(shell(path)->execute(
       "INSERT INTO dedup SELECT source, key, seq, expires_at FROM event_keys; DROP TABLE dedup_moved;"
+      "DROP TABLE lines; DROP TABLE replies;"
       "ALTER TABLE dedup ADD COLUMN older INTEGER; ALTER TABLE event_keys DROP COLUMN source;"
       "ALTER TABLE event_keys DROP COLUMN expires_at; PRAGMA user_version = 1"));
   const auto store = open_ok();
@@ -338,6 +339,17 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
   EXPECT_EQ(verdict_of("k"), Verdict::kDuplicate);
   EXPECT_EQ(verdict_of("other"), Verdict::kAccepted);
   EXPECT_EQ(verdict_of("other"), Verdict::kDuplicate);
+}
+
+// All events were pruned, so that no number is left but in what says how far the keys were moved.
+TEST_F(SqliteStoreTest, AKeyTakenInAnEmptyInboxIsItsOwnAfterOpeningAgain) {
+  open_ok();
+  ASSERT_OK(shell(path)->execute("UPDATE dedup_moved SET moved_to = 1000"));
+  const auto verdict = [&] {
+    return open_ok()->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart)->accepts[0].verdict;
+  };
+  EXPECT_EQ(verdict(), Verdict::kAccepted);
+  EXPECT_EQ(verdict(), Verdict::kDuplicate);
 }
 
 TEST_F(SqliteStoreTest, TheTablesRefuseWhatTheStateMachineForbids) {
