@@ -7,28 +7,14 @@
 #include "base/sync.h"
 #include "store/delivery_record.h"
 #include "store/event_filter.h"
+#include "store/inbox_records.h"
+#include "store/memory_event.h"
 
 namespace hookonce {
 
 namespace {
 
 using Seq = std::int64_t;  // the order of acceptance
-
-struct StoredDelivery {
-  DeliveryRecord record;
-  std::map<int, Attempt> attempts;  // settled ones and those without an outcome, by number
-};
-
-struct StoredEvent {
-  EventSummary summary;  // its state is computed when asked for
-  std::optional<std::string> ordering_key;
-  bool forwarded_trusted = false;
-  std::shared_ptr<const Headers> headers;
-  std::shared_ptr<const std::string> body;
-  std::vector<StoredArrival> arrivals;
-  std::map<std::string, StoredDelivery> deliveries;  // by destination
-  std::optional<Reply> reply;
-};
 
 // Who holds a dedup key. It outlives its event, so it knows what a duplicate is told.
 struct TakenKey {
@@ -39,7 +25,7 @@ struct TakenKey {
   KeyHash body_hash{};
 };
 
-class MemoryStore final : public Store {
+class MemoryStore final : public Store, private InboxRecords {
  public:
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override LOCKS_EXCLUDED(mutex_) {
@@ -208,6 +194,7 @@ class MemoryStore final : public Store {
   std::vector<std::string> weaknesses() override {
     return {"the memory store keeps nothing: acknowledged events are lost when the process ends"};
   }
+  InboxRecords* records() override { return this; }
 
  private:
   using KeyName = std::pair<std::string, KeyHash>;  // source and key
@@ -236,7 +223,12 @@ class MemoryStore final : public Store {
     if (is_new || event.rule == KeyRule::kAny) {
       for (const KeyHash& key : missing) keys_[{event.source, key}] = holder;
     }
-    return is_new ? insert(event, now) : duplicate(event, holder, now);
+    const AcceptFacts facts = is_new ? insert(event, now) : duplicate(event, holder, now);
+    const auto found = events_.find(holder.seq);
+    if (found != events_.end() && (is_new || event.rule == KeyRule::kAny)) {
+      found->second.keys.insert(missing.begin(), missing.end());
+    }
+    return facts;
   }
 
   AcceptFacts insert(const NewEvent& event, Time now) LOCKS_REQUIRED(mutex_) {
@@ -476,7 +468,115 @@ class MemoryStore final : public Store {
     return detail;
   }
 
+  // InboxRecords, from here on.
+
+  class Reader final : public InboxReader {
+   public:
+    Reader(MemoryStore& store, Seq after, Time as_of) : store_(store), after_(after), as_of_(as_of) {}
+    Result<std::vector<InboxRecord>> next() override {
+      std::vector<InboxRecord> records = store_.records_behind(after_, as_of_);
+      if (!records.empty()) after_ = records.back().position;
+      return records;
+    }
+
+   private:
+    MemoryStore& store_;
+    Seq after_;
+    const Time as_of_;
+  };
+
+  Result<std::unique_ptr<InboxReader>> read(std::int64_t after, Time as_of) override {
+    return std::unique_ptr<InboxReader>(std::make_unique<Reader>(*this, after, as_of));
+  }
+
+  std::vector<InboxRecord> records_behind(Seq after, Time as_of) LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    std::map<Seq, InboxRecord> records;
+    for (auto it = events_.upper_bound(after); it != events_.end(); ++it) records[it->first] = whole_record(it->second);
+    for (const auto& [name, taken] : keys_) {
+      if (taken.seq <= after || taken.expires_at <= as_of) continue;
+      InboxRecord& record = records[taken.seq];
+      record.id = taken.id;
+      record.source = name.first;
+      record.received_at = taken.first_at;
+      record.keys_until = taken.expires_at;
+      record.body_hash = taken.body_hash;
+      const auto shown = std::find(record.keys.begin(), record.keys.end(), RecordedKey{name.second, false});
+      if (shown == record.keys.end()) {
+        record.keys.push_back({name.second, true});  // Of a pruned event; they come in order.
+      } else {
+        shown->held = true;
+      }
+    }
+    std::vector<InboxRecord> page;
+    std::size_t bytes = 0;
+    for (auto& [seq, record] : records) {
+      if (page.size() == static_cast<std::size_t>(kCopiedRecords) || bytes >= kCopiedBytes) break;
+      if (record.content) bytes += record.content->body.size();
+      record.position = seq;
+      page.push_back(std::move(record));
+    }
+    return page;
+  }
+
+  InboxRecord whole_record(const StoredEvent& event) LOCKS_REQUIRED(mutex_) {
+    InboxRecord record = record_of(event);
+    for (RecordedDelivery& delivery : record.content->deliveries) {
+      delivery.in_line = stands_in_line(event, delivery.destination);
+    }
+    return record;
+  }
+
+  bool stands_in_line(const StoredEvent& event, const std::string& name) LOCKS_REQUIRED(mutex_) {
+    if (!event.ordering_key) return false;
+    const auto line = lines_.find({name, event.summary.source, *event.ordering_key});
+    return line != lines_.end() && line->second.contains(by_id_.at(event.summary.id));
+  }
+
+  Status write(std::span<const InboxRecord> records, const CopyMark& mark) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    for (const InboxRecord& record : records) write_record(record);
+    mark_ = mark;
+    return {};
+  }
+
+  void write_record(const InboxRecord& record) LOCKS_REQUIRED(mutex_) {
+    const TakenKey holder{next_seq_, record.id, record.received_at, record.keys_until, record.body_hash};
+    if (by_id_.contains(record.id)) return;
+    for (const RecordedKey& key : record.keys) {
+      if (!key.held) continue;
+      TakenKey& taken = keys_[{record.source, key.key}];
+      if (taken.id == record.id) return;  // Pruned, and here already.
+      taken = holder;
+    }
+    if (record.content) write_event(record, *record.content);
+    ++next_seq_;
+  }
+
+  void write_event(const InboxRecord& record, const RecordedContent& content) LOCKS_REQUIRED(mutex_) {
+    const Seq seq = next_seq_;
+    by_id_[record.id] = seq;
+    StoredEvent& stored = events_[seq] = event_of(record, content);
+    for (const RecordedDelivery& delivery : content.deliveries) {
+      if (delivery.in_line) (void)join_line(seq, delivery.destination);
+      set_record(seq, delivery.destination, delivery.record);
+      for (const Attempt& attempt : delivery.attempts) record_attempt(stored.deliveries[delivery.destination], attempt);
+    }
+  }
+
+  Result<std::optional<CopyMark>> mark() override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    return mark_;
+  }
+
+  Status remove_mark() override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    mark_.reset();
+    return {};
+  }
+
   Mutex mutex_;
+  std::optional<CopyMark> mark_ GUARDED_BY(mutex_);
   Seq next_seq_ GUARDED_BY(mutex_) = 1;
   std::map<Seq, StoredEvent> events_ GUARDED_BY(mutex_);
   std::map<EventId, Seq> by_id_ GUARDED_BY(mutex_);

@@ -47,13 +47,20 @@ Status check_store_url(std::string_view url) {
       "store \"{}\": not a store this version knows; use sqlite:PATH, postgres://, redis:// or memory:", scheme));
 }
 
-Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now) {
+Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFor use) {
   HK_TRY(check_store_url(url));
-  if (url == kMemory) return make_memory_store();
-  if (is_postgres_url(url)) return open_postgres_store(url);
-  if (is_redis_url(url)) return open_redis_store(url);
+  if (url == kMemory) {
+    if (use != OpenFor::kServing) return invalid("store \"memory:\": keeps nothing that could be copied");
+    return make_memory_store();
+  }
+  if (is_postgres_url(url) || is_redis_url(url)) {
+    if (use != OpenFor::kServing) {
+      return invalid(fmt::format("store {}: this version copies only sqlite: stores", shown_store_url(url)));
+    }
+    return is_redis_url(url) ? open_redis_store(url) : open_postgres_store(url);
+  }
   HK_ASSIGN(const std::string path, sqlite_path(url));
-  return open_sqlite_store(path, now);
+  return open_sqlite_store(path, now, use);
 }
 
 Duration default_retention(std::string_view url) {

@@ -3,24 +3,9 @@
 #include <algorithm>
 
 #include "store/headers_codec.h"
+#include "store/sqlite_arrivals.h"
 
 namespace hookonce {
-
-namespace {
-
-// In the order of the columns arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash.
-void bind_arrival(Query& query, const Arrival& arrival) {
-  query.bind_time(arrival.at).bind_blob(arrival.remote);
-  query.bind_integer(arrival.retry ? std::optional(std::int64_t{arrival.retry->number}) : std::nullopt);
-  if (arrival.retry) {
-    query.bind_blob(arrival.retry->reason);
-  } else {
-    query.bind_null();
-  }
-  query.bind_time(arrival.provider_time).bind_integer(std::int64_t{arrival.secret}).bind_blob(arrival.body_hash);
-}
-
-}  // namespace
 
 Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
                              SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines,

@@ -91,6 +91,33 @@ Status SqliteKeys::hand_over(const KeyPlace& place, const KeyHolder& holder, std
   return {};
 }
 
+Status SqliteKeys::adopt(const KeyPlace& place, std::int64_t seq, std::optional<Time> held_until) {
+  HK_ASSIGN(const auto newest, find(place));
+  // Time(): over since ever.
+  if (held_until || !newest || newest->expires_at == Time()) {
+    return take(place, {seq, held_until.value_or(Time())}, newest ? std::optional(newest->seq) : std::nullopt);
+  }
+  // The key is another event's now, so this one comes behind that in the chain.
+  HK_ASSIGN(const auto older, older_of(newest->seq, place.key));
+  HK_TRY(append(place, {seq, Time()}, older));
+  {
+    Query query(set_newer_);
+    query.bind_integer(seq).bind_blob(place.key).bind_integer(newest->seq);
+    HK_TRY(query.run());
+  }
+  Query query(set_older_);
+  query.bind_integer(newest->seq).bind_blob(place.key).bind_integer(seq);
+  return query.run();
+}
+
+Result<std::optional<std::int64_t>> SqliteKeys::older_of(std::int64_t seq, const KeyHash& key) {
+  HK_ASSIGN(const std::vector<Link> links, links_of(seq));
+  for (const Link& link : links) {
+    if (link.key == key) return link.older;
+  }
+  return internal("the holder of a dedup key does not know it");
+}
+
 Status SqliteKeys::append(const KeyPlace& place, const KeyHolder& holder, std::optional<std::int64_t> older) {
   {
     Query query(append_);

@@ -50,6 +50,9 @@ class SqliteKeys {
   Status take(const KeyPlace& place, const KeyHolder& holder, std::optional<std::int64_t> older);
   // The key goes to an event that is here already.
   Status hand_over(const KeyPlace& place, const KeyHolder& holder, std::optional<std::int64_t> older);
+  // For an event that was copied from another store: until when it holds the key, or that it held it once. REQUIRES:
+  // the event is behind all others.
+  Status adopt(const KeyPlace& place, std::int64_t seq, std::optional<Time> held_until);
   // Takes what an event held out of the chains; the number of keys that are free now.
   Result<std::int64_t> release(std::int64_t seq, std::int64_t source);
 
@@ -69,6 +72,7 @@ class SqliteKeys {
   Status append(const KeyPlace& place, const KeyHolder& holder, std::optional<std::int64_t> older);
   Status put_into_table(const KeyPlace& place, const KeyHolder& holder);
   Result<std::vector<Link>> links_of(std::int64_t seq);
+  Result<std::optional<std::int64_t>> older_of(std::int64_t seq, const KeyHash& key);
   Result<bool> release_one(std::int64_t seq, const KeyPlace& place, const Link& link);
   // False where the round is over.
   Result<bool> move_next();

@@ -3,24 +3,9 @@
 #include <algorithm>
 
 #include "store/headers_codec.h"
+#include "store/sqlite_arrivals.h"
 
 namespace hookonce {
-
-namespace {
-
-// Columns arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash from the first on.
-Arrival read_arrival(const Query& query) {
-  Arrival arrival;
-  arrival.at = query.time(0);
-  arrival.remote = query.blob(1);
-  if (!query.is_null(2)) arrival.retry = RetryHint{static_cast<int>(query.integer(2)), std::string(query.blob(3))};
-  arrival.provider_time = query.optional_time(4);
-  arrival.secret = static_cast<int>(query.integer(5));
-  arrival.body_hash = query.bytes<16>(6);
-  return arrival;
-}
-
-}  // namespace
 
 Status SqliteRead::prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries,
                            SqliteSearch& search) {
@@ -66,7 +51,7 @@ Status SqliteRead::read_event(std::int64_t seq, EventDetail& detail) {
   query.bind_integer(seq);
   HK_ASSIGN(const bool found, query.row());
   if (!found) return internal("the content of an event is missing");
-  detail.arrivals.push_back({read_arrival(query), Verdict::kAccepted, true});
+  detail.arrivals.push_back({read_arrival(query, 0), Verdict::kAccepted, true});
   detail.ordering_key = query.optional_blob(7);
   HK_ASSIGN(detail.headers, decode_headers(query.blob(8)));
   detail.body = query.blob(9);
@@ -79,7 +64,7 @@ Status SqliteRead::read_duplicates(std::int64_t seq, EventDetail& detail) {
   while (true) {
     HK_ASSIGN(const bool more, query.row());
     if (!more) return {};
-    detail.arrivals.push_back({read_arrival(query), static_cast<Verdict>(query.integer(7)), query.flag(8)});
+    detail.arrivals.push_back({read_arrival(query, 0), static_cast<Verdict>(query.integer(7)), query.flag(8)});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "store/sqlite_accept.h"
 #include "store/sqlite_checkpointer.h"
 #include "store/sqlite_claim.h"
+#include "store/sqlite_copy.h"
 #include "store/sqlite_holder.h"
 #include "store/sqlite_keys.h"
 #include "store/sqlite_lines.h"
@@ -47,6 +48,7 @@ struct Writer {
   SqliteClaim claim;
   SqliteReplay replay;
   SqliteUpkeep upkeep;
+  SqliteRecordWriter records;
 
   Status prepare() {
     HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
@@ -59,7 +61,8 @@ struct Writer {
     HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines, replies));
     HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines, replies));
     HK_TRY(replay.prepare(destinations, deliveries, search));
-    return upkeep.prepare(*database, deliveries, keys, lines);
+    HK_TRY(upkeep.prepare(*database, deliveries, keys, lines));
+    return records.prepare(*database, sources, destinations, deliveries, keys, lines, replies, accept);
   }
 
   // What was kept in memory of a transaction that did not happen.
@@ -83,6 +86,7 @@ struct Reader {
   SqliteSearch search;
   SqliteRead read;
   SqliteHolder holder;
+  SqliteRecordReader records;
 
   Status prepare() {
     HK_TRY(sources.prepare(*database, SqliteNames::Table::kSources));
@@ -92,13 +96,14 @@ struct Reader {
     HK_TRY(replies.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
     HK_TRY(read.prepare(*database, destinations, deliveries, search));
-    return holder.prepare(*database, sources, deliveries, keys);
+    HK_TRY(holder.prepare(*database, sources, deliveries, keys));
+    return records.prepare(*database, sources, destinations, deliveries, keys, replies);
   }
 };
 
-class SqliteStore final : public Store {
+class SqliteStore final : public Store, private InboxRecords {
  public:
-  explicit SqliteStore(OwnerLock lock) : lock_(std::move(lock)), path_(lock_.real_path()) {}
+  SqliteStore(OwnerLock lock, OpenFor use) : lock_(std::move(lock)), path_(lock_.real_path()), use_(use) {}
   ~SqliteStore() override;
 
   enum class Opening { kStart, kRecovery };
@@ -181,8 +186,28 @@ class SqliteStore final : public Store {
   }
 
   Status recover(Time now) override;
+  InboxRecords* records() override { return this; }
 
  private:
+  class RecordReader final : public InboxReader {
+   public:
+    RecordReader(SqliteStore& store, std::int64_t after, Time as_of) : store_(store), after_(after), as_of_(as_of) {}
+    Result<std::vector<InboxRecord>> next() override;
+
+   private:
+    SqliteStore& store_;
+    std::int64_t after_;
+    const Time as_of_;
+  };
+  Result<std::unique_ptr<InboxReader>> read(std::int64_t after, Time as_of) override {
+    return std::unique_ptr<InboxReader>(std::make_unique<RecordReader>(*this, after, as_of));
+  }
+  Status write(std::span<const InboxRecord> records, const CopyMark& mark) override;
+  Result<std::optional<CopyMark>> mark() override {
+    return read<std::optional<CopyMark>>([](Reader& reader) { return read_copy_mark(*reader.database); });
+  }
+  Status remove_mark() override;
+
   // kWithNext: durable with the next transaction that is synced. What a power cut takes back of it happens again.
   enum class Sync { kNow, kWithNext };
   template <typename T, typename Work>
@@ -198,6 +223,7 @@ class SqliteStore final : public Store {
 
   const OwnerLock lock_;
   const std::string path_;
+  const OpenFor use_;
   SqliteCheckpointer checkpointer_;
 
   Mutex write_mutex_;
@@ -220,19 +246,28 @@ Status empty_log(Database& database, SqliteStore::Opening opening) {
   return database.checkpoint_part();
 }
 
+Status check_whole(Database& database) {
+  HK_ASSIGN(const auto mark, read_copy_mark(database));
+  if (!mark) return {};
+  return precondition(
+      fmt::format("a copy of {} that was not finished; repeat `hookonce store copy`, or remove the file", mark->from));
+}
+
 Status SqliteStore::open(Time now, Opening opening) {
   auto writer = std::make_unique<Writer>();
   // In a recovery a file that is gone is never replaced by an empty one: every key in it would be free again.
-  const auto mode = opening == Opening::kStart ? Database::Mode::kCreate : Database::Mode::kExisting;
+  const bool may_be_new = opening == Opening::kStart && use_ != OpenFor::kCopyingFrom;
+  const auto mode = may_be_new ? Database::Mode::kCreate : Database::Mode::kExisting;
   HK_ASSIGN(writer->database, Database::open(path_, mode, kOpenBusyWait));
   Database& database = *writer->database;
   if (database.read_only()) return precondition(path_ + ": read-only; mend its permissions or its mount");
   HK_TRY(prepare_schema(database, path_));
+  if (use_ == OpenFor::kServing) HK_TRY(check_whole(database));
   HK_TRY(empty_log(database, opening));
   HK_TRY(database.execute(fmt::format("PRAGMA journal_size_limit = {}", kLogBytesMax).c_str()));
   HK_TRY(writer->prepare());
   // At start the owner lock proves that whoever held a lease is dead; in a recovery this process may still be sending.
-  if (opening == Opening::kStart) {
+  if (opening == Opening::kStart && use_ == OpenFor::kServing) {
     Transaction transaction(database);
     HK_TRY(transaction.begin(Transaction::Kind::kWrite));
     HK_TRY(writer->claim.end_leases(now));
@@ -359,6 +394,31 @@ Status SqliteStore::recover(Time now) {
   return opened;
 }
 
+Result<std::vector<InboxRecord>> SqliteStore::RecordReader::next() {
+  HK_ASSIGN(auto records, store_.read<std::vector<InboxRecord>>(
+                              [this](Reader& reader) { return reader.records.page(after_, as_of_); }));
+  if (!records.empty()) after_ = records.back().position;
+  return records;
+}
+
+Status SqliteStore::write(std::span<const InboxRecord> records, const CopyMark& mark) {
+  return write<bool>([&](Writer& writer) -> Result<bool> {
+           for (const InboxRecord& record : records) HK_TRY(writer.records.write(record));
+           HK_TRY(write_copy_mark(*writer.database, mark));
+           HK_TRY(writer.keys.move_some());
+           return true;
+         })
+      .status();
+}
+
+Status SqliteStore::remove_mark() {
+  return write<bool>([](Writer& writer) -> Result<bool> {
+           HK_TRY(remove_copy_mark(*writer.database));
+           return true;
+         })
+      .status();
+}
+
 SqliteStore::~SqliteStore() {
   std::unique_ptr<Writer> writer;
   {
@@ -389,10 +449,15 @@ void SqliteStore::set_health(const Status& status) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, Time now) {
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, Time now, OpenFor use) {
+  // A store to copy from is never made, nor a lock file beside it.
+  std::error_code error;
+  if (use == OpenFor::kCopyingFrom && !std::filesystem::exists(path, error)) {
+    return precondition(path + ": no such file");
+  }
   HK_ASSIGN(OwnerLock lock, OwnerLock::take(path));
   const std::string real_path = lock.real_path();
-  auto store = std::make_unique<SqliteStore>(std::move(lock));
+  auto store = std::make_unique<SqliteStore>(std::move(lock), use);
   const Status opened = store->open(now, SqliteStore::Opening::kStart);
   if (!opened.ok()) return opened.with_context(path);
   // Whole, because the path in the configuration may be relative: who starts in another folder finds another inbox.

@@ -7,12 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "store/inbox_records.h"
 #include "store/store.h"
 
 namespace hookonce {
 
-// Takes the owner lock, brings the tables up to date, empties the log into the file, and makes every delivery in flight
-// due. Errors: open.h.
-Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, Time now);
+// Takes the owner lock, brings the tables up to date, empties the log into the file, and, for serving, makes every
+// delivery in flight due. Errors: open.h.
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, Time now, OpenFor use = OpenFor::kServing);
 
 }  // namespace hookonce

@@ -121,6 +121,8 @@ struct PruneRequest {
   int limit = 500;       // rows at most, so that a commit behind it does not wait long
 };
 
+class InboxRecords;  // store/inbox_records.h
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -182,6 +184,10 @@ class Store {
   // Where it promises less than G1, in words for the log and /readyz; empty where it does not. May change while the
   // store serves. Cheap.
   virtual std::vector<std::string> weaknesses() { return {}; }
+
+  // The inbox as whole records, for copying it while no gateway runs; null where a backend cannot. Lives as long as
+  // this.
+  virtual InboxRecords* records() { return nullptr; }
 };
 
 inline Result<std::optional<Reply>> Store::reply(const EventId&) {

@@ -37,6 +37,7 @@ class ForwardingStore : public Store {
   Status health() override { return inner_.health(); }
   Status recover(Time now) override { return inner_.recover(now); }
   std::vector<std::string> weaknesses() override { return inner_.weaknesses(); }
+  InboxRecords* records() override { return inner_.records(); }
 
  protected:
   Store& inner() { return inner_; }
