@@ -31,19 +31,23 @@ int run_backup(const Backup& options) {
 Run add_store(CLI::App& root) {
   CLI::App* command = root.add_subcommand("store", "Work on an inbox as a whole");
   command->require_subcommand(1);
-  CLI::App* copy =
+  const Run copy = add_store_copy(*command);
+  CLI::App* backup =
       command->add_subcommand("backup", "Write a consistent copy of the embedded store, also while a gateway runs");
   const auto options = std::make_shared<Backup>();
-  copy->add_option("FILE", options->file, "The copy; a file of that name must not exist yet")
+  backup->add_option("FILE", options->file, "The copy; a file of that name must not exist yet")
       ->required()
       ->type_name("");
-  copy->add_option("--from", options->from, "The inbox, a local file")->type_name("URL")->capture_default_str();
-  copy->footer(
+  backup->add_option("--from", options->from, "The inbox, a local file")->type_name("URL")->capture_default_str();
+  backup->footer(
       "Examples:\n"
       "  hookonce store backup copy.db\n"
       "  hookonce store backup /backup/hookonce.db --from sqlite:/var/lib/hookonce/hookonce.db");
-  command->footer("Example:\n  hookonce store backup copy.db");
-  return [options] { return run_backup(*options); };
+  command->footer(
+      "Examples:\n"
+      "  hookonce store copy --from sqlite:hookonce.db --to sqlite:/new/disk/hookonce.db\n"
+      "  hookonce store backup copy.db");
+  return [options, copy, backup] { return backup->parsed() ? run_backup(*options) : copy(); };
 }
 
 }  // namespace hookonce

@@ -28,4 +28,6 @@ Run add_replay(CLI::App& root);
 Run add_store(CLI::App& root);
 Run add_version(CLI::App& root);
 
+Run add_store_copy(CLI::App& store);  // `store copy`, under the command `store`
+
 }  // namespace hookonce

@@ -16,9 +16,9 @@ std::string bar_text(std::string_view what, std::size_t done, std::size_t total)
   return fmt::format("  {}  [{:<{}}] {:>3} %  {} of {}", what, std::string(filled, '#'), kWidth, percent, done, total);
 }
 
-bool is_milestone(std::size_t done, std::size_t total) {
-  if (done == 0 || done > total) return false;
-  return done == total || done * 10 / total != (done - 1) * 10 / total;
+bool is_milestone(std::size_t before, std::size_t done, std::size_t total) {
+  if (done <= before || done > total) return false;
+  return done == total || done * 10 / total != before * 10 / total;
 }
 
 ProgressBar::ProgressBar(std::string what, std::size_t total, bool quiet)
@@ -27,8 +27,9 @@ ProgressBar::ProgressBar(std::string what, std::size_t total, bool quiet)
 void ProgressBar::show(std::size_t done) {
   if (quiet_) return;
   if (!terminal_) {
-    if (is_milestone(done, total_)) say(fmt::format("  {} {} of {}\n", what_, done, total_));
+    if (is_milestone(done_, done, total_)) say(fmt::format("  {} {} of {}\n", what_, done, total_));
     std::fflush(stdout);
+    done_ = done;
     return;
   }
   std::string text = bar_text(what_, done, total_);

@@ -15,11 +15,17 @@ TEST(ProgressBar, ShowsTheWayInFullAtBothEnds) {
 TEST(ProgressBar, PlainFormPrintsAtMostTenLinesAndTheLast) {
   for (std::size_t total : {1u, 2u, 7u, 10u, 99u, 1000u}) {
     std::size_t lines = 0;
-    for (std::size_t done = 0; done <= total; ++done) lines += is_milestone(done, total) ? 1 : 0;
+    for (std::size_t done = 1; done <= total; ++done) lines += is_milestone(done - 1, done, total) ? 1 : 0;
     EXPECT_LE(lines, 10u) << total;
-    EXPECT_TRUE(is_milestone(total, total)) << total;
-    EXPECT_FALSE(is_milestone(0, total)) << total;
+    EXPECT_TRUE(is_milestone(total - 1, total, total)) << total;
+    EXPECT_FALSE(is_milestone(0, 0, total)) << total;
   }
+}
+
+TEST(ProgressBar, StepsOfManyPassNoMilestoneUnseen) {
+  EXPECT_TRUE(is_milestone(50, 350, 1000));
+  EXPECT_FALSE(is_milestone(310, 390, 1000));
+  EXPECT_TRUE(is_milestone(990, 1000, 1000));
 }
 
 }  // namespace

@@ -82,6 +82,10 @@ Signals::Event Signals::wait() {
   }
 }
 
+bool Signals::asked_to_stop() const {
+  return stopping.load();
+}
+
 void Signals::wake() {
   if (!woken_.exchange(true)) write_byte(kWakeByte);
 }

@@ -21,8 +21,9 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  Event wait();  // blocks
-  void wake();   // any thread: wait() returns kWoken once for all calls since the last one
+  Event wait();                // blocks
+  bool asked_to_stop() const;  // for work on the main thread that looks between two of its parts
+  void wake();                 // any thread: wait() returns kWoken once for all calls since the last one
 
  private:
   int read_end_ = -1;
