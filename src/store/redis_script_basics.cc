@@ -186,7 +186,15 @@ local function record_attempt(event, name, attempt, text)
 end
 
 local added, removed, counts = {}, {}, {}
+-- Redis would write each number with 17 digits, which costs more than all else here; most of them come several times.
+local now_text, last_score, last_text = string.format('%.0f', now), nil, nil
+local function score_text(score)
+  if score == now then return now_text end
+  if score ~= last_score then last_score, last_text = score, string.format('%.0f', score) end
+  return last_text
+end
 local function add(key, score, member)
+  score = score_text(score)
   local list = added[key]
   if not list then
     list = {}

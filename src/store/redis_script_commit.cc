@@ -16,11 +16,10 @@ local sources, destinations = arguments(), arguments()
 local arrivals = {}
 local wanted, ids = {}, {}
 for i = 1, number() do
-  local a = { source = sources[number()] }
-  a.t = tag(a.source)
-  a.id, a.each, a.rearm, a.keys = argument(), argument() == '1', argument() == '1', argument()
-  a.window, a.body_hash, a.fixed, a.arrival = number(), argument(), argument(), argument()
-  a.headers, a.body, a.destinations, a.first_lease = argument(), argument(), argument(), number()
+  local source = sources[number()]
+  local a = { source = source, t = tag(source), id = argument(), each = argument() == '1', rearm = argument() == '1',
+    keys = argument(), window = number(), body_hash = argument(), fixed = argument(), arrival = argument(),
+    headers = argument(), body = argument(), destinations = argument(), first_lease = number() }
   for at = 1, #a.keys, 16 do wanted[#wanted + 1] = a.t .. 'k:' .. string.sub(a.keys, at, at + 15) end
   ids[i] = a.t .. 'e:' .. a.id
   if events[a.t .. a.id] == false then return redis.error_reply('HKEXISTS an event id comes twice in one batch') end
@@ -67,7 +66,7 @@ end
 
 local function insert(a)
   local event = { t = a.t, id = a.id, key = a.t .. 'e:' .. a.id, seq = seq, received = now, deliveries = {},
-    duplicates = 0, drop = {}, fresh = true,
+    duplicates = 0, drop = {}, fresh = true, changed = false, moved = false, fixed = false,
     set = { s = pack('>i8i8', seq, now) .. a.fixed .. a.arrival, h = a.headers, b = a.body } }
   event.fixed = event.set.s
   for at = 1, #a.destinations, 3 do
