@@ -79,9 +79,8 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     const Room room = room_of(destination, now);
     rooms[name] = room;
     if (room.leases == 0) continue;
-    request.destinations.push_back(
-        {name, room.leases, destination.lease, destination.retry.attempts, destination.retry.give_up,
-         destination.skips_dead()});
+    request.destinations.push_back({name, room.leases, destination.lease, destination.retry.attempts,
+                                    destination.retry.give_up, destination.skips_dead()});
   }
 
   Tick tick;
