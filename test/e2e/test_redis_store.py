@@ -1,4 +1,5 @@
 """A gateway with its inbox in a real Redis: a server that crashes, hangs, is full, is weak, is not the one that it was."""
+import pathlib
 import signal
 import subprocess
 import threading
@@ -263,6 +264,27 @@ def test_the_right_password_opens_and_is_nowhere_shown(start, backend, new_redis
     gateway.wait_until(lambda: ready(gateway).status == 503)
     shown = ready(gateway).body.decode() + gateway.api("GET", "/api/v1/stats").body.decode() + gateway.log()
     assert str(server.port) in shown and PASSWORD not in shown
+
+
+def test_the_rights_that_the_documentation_names_are_enough(start, backend, redis):
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/redis.md").read_text(encoding="utf-8")
+    line = next(line for line in page.splitlines() if line.startswith("ACL SETUSER hookonce "))
+    redis.command(*line.replace("PASSWORD", PASSWORD).split())
+    settings = tables(backend, f"redis://hookonce:{PASSWORD}@127.0.0.1:{redis.port}", source={"dedup_window": "1s"})
+    settings["store"]["retention"] = "1s"
+    backend.answer_with(lambda request, nth: 410 if request.provider_id == "evt_dead" else 200)
+    gateway = start(settings)
+    assert [send(gateway, "evt_1").header("Hookonce-Status") for _ in range(2)] == ["accepted", "duplicate"]
+    dead = send(gateway, "evt_dead").header("Hookonce-Event")
+    gateway.wait_for_state(dead, "dead")
+    assert gateway.api("POST", f"/api/v1/events/{dead}/replay").status == 202
+    assert gateway.api("GET", "/api/v1/stats").status == 200
+    redis.command("SCRIPT", "FLUSH")
+    gateway.wait_until(lambda: not gateway.events())  # retention takes them, and the keys go with them
+    assert send(gateway, "evt_1").header("Hookonce-Status") == "accepted"
+    backend.wait_for(4)
+    gateway.wait_until(lambda: not gateway.events(state="pending"))
+    assert redis.command("ACL", "LOG") == [], "something was asked for that the page does not name"
 
 
 def test_a_relaxed_server_is_accepted_and_named(start, backend, new_redis):
