@@ -243,6 +243,14 @@ Result<PostgresServerState> check_server(PostgresConnection& connection, const P
   return PostgresServerState{answer.flag(0, 4)};
 }
 
+Status check_inbox_exists(PostgresConnection& connection, const PostgresTarget& target) {
+  connection.begin({target.schema, kMigrationWait, kMigrationWait, true});
+  connection.add("SELECT to_regclass('schema_version') IS NOT NULL");
+  HK_ASSIGN(const auto answers, connection.run_and_commit());
+  if (answers[0].flag(0, 0)) return {};
+  return precondition(fmt::format("{}: no inbox in the schema {}", target.shown, target.schema));
+}
+
 Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target) {
   connection.begin(migration_transaction(target));
   HK_ASSIGN(const int version, read_version(connection, target));

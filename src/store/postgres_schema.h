@@ -15,6 +15,9 @@ struct PostgresServerState {
 };
 Result<PostgresServerState> check_server(PostgresConnection& connection, const PostgresTarget& target);
 
+// kPrecondition: the schema holds no inbox. Makes nothing.
+Status check_inbox_exists(PostgresConnection& connection, const PostgresTarget& target);
+
 // Makes the schema and its tables, or brings older ones up to date: in one transaction, and of several gateways that
 // start at once only one does. kPrecondition: not ours, newer than this program, no right to make it.
 Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target);

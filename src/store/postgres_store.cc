@@ -10,6 +10,7 @@
 #include "store/event_filter.h"
 #include "store/postgres_accept.h"
 #include "store/postgres_claim.h"
+#include "store/postgres_copy.h"
 #include "store/postgres_lines.h"
 #include "store/postgres_pool.h"
 #include "store/postgres_prune.h"
@@ -34,6 +35,8 @@ constexpr Duration kWriteTimeout = std::chrono::seconds(5);
 constexpr Duration kReadTimeout = std::chrono::seconds(15);
 // For the committer, which asks this of every arrival while nothing can be committed.
 constexpr Duration kDuplicateTimeout = std::chrono::milliseconds(500);
+// For a page of a copy: nobody waits for it, and a server that is busy with others need not end it.
+constexpr Duration kCopyTimeout = std::chrono::seconds(60);
 
 // Connections at most, each opened when first needed: commits, claims and pruning, people's reading. A search must not
 // keep an event waiting.
@@ -41,14 +44,17 @@ constexpr int kCommitConnections = 4;
 constexpr int kClaimConnections = 3;
 constexpr int kReadConnections = 4;
 
-class PostgresStore final : public Store {
+class PostgresStore final : public Store, private InboxRecords {
  public:
-  PostgresStore(PostgresTarget target, PostgresClock clock)
+  PostgresStore(PostgresTarget target, PostgresClock clock, OpenFor use)
       : target_(std::move(target)),
         clock_(clock),
+        use_(use),
         write_{target_.schema, kLockTimeout, kWriteTimeout, false},
         read_{target_.schema, kLockTimeout, kReadTimeout, true},
         brief_{target_.schema, kLockTimeout, kDuplicateTimeout, true},
+        copy_write_{target_.schema, kLockTimeout, kCopyTimeout, false},
+        copy_read_{target_.schema, kLockTimeout, kCopyTimeout, true},
         commits_(target_, kCommitConnections),
         claims_(target_, kClaimConnections),
         reads_(target_, kReadConnections) {}
@@ -119,6 +125,7 @@ class PostgresStore final : public Store {
   }
 
   Status recover(Time) override;
+  InboxRecords* records() override { return this; }
 
   std::vector<std::string> weaknesses() override LOCKS_EXCLUDED(health_mutex_) {
     MutexLock lock(health_mutex_);
@@ -128,6 +135,29 @@ class PostgresStore final : public Store {
   }
 
  private:
+  class RecordReader final : public InboxReader {
+   public:
+    RecordReader(PostgresStore& store, std::int64_t after, Time as_of) : store_(store), after_(after), as_of_(as_of) {}
+    Result<std::vector<InboxRecord>> next() override;
+
+   private:
+    PostgresStore& store_;
+    std::int64_t after_;
+    const Time as_of_;
+  };
+  Result<std::unique_ptr<InboxReader>> read(std::int64_t after, Time as_of) override {
+    return std::unique_ptr<InboxReader>(std::make_unique<RecordReader>(*this, after, as_of));
+  }
+  Status write(std::span<const InboxRecord> records, const CopyMark& mark) override;
+  Result<std::optional<CopyMark>> mark() override {
+    return transact<std::optional<CopyMark>>(
+        reads_, [&](PostgresConnection& connection) { return read_copy_mark(connection, copy_read_); });
+  }
+  Status remove_mark() override;
+
+  // kPrecondition where what is here is a copy that was not finished.
+  Status check_whole(PostgresConnection& connection) const;
+
   PostgresClockTime clock_of(Time now) const {
     return clock_ == PostgresClock::kCaller ? PostgresClockTime(now) : std::nullopt;
   }
@@ -144,9 +174,12 @@ class PostgresStore final : public Store {
 
   const PostgresTarget target_;
   const PostgresClock clock_;
+  const OpenFor use_;
   const PostgresTransaction write_;
   const PostgresTransaction read_;
   const PostgresTransaction brief_;
+  const PostgresTransaction copy_write_;
+  const PostgresTransaction copy_read_;
   PostgresPool commits_;
   PostgresPool claims_;
   PostgresPool reads_;
@@ -165,7 +198,9 @@ Status PostgresStore::open() {
   reads_.clear();
   HK_ASSIGN(PostgresPool::Loan loan, commits_.borrow(PostgresPool::Opening::kFresh));
   HK_ASSIGN(const PostgresServerState server, check_server(loan.connection(), target_));
+  if (use_ == OpenFor::kCopyingFrom) HK_TRY(check_inbox_exists(loan.connection(), target_));
   HK_TRY(prepare_schema(loan.connection(), target_));
+  if (use_ == OpenFor::kServing) HK_TRY(check_whole(loan.connection()));
   loan.keep();
   MutexLock lock(health_mutex_);
   health_ = {};
@@ -293,6 +328,42 @@ Status PostgresStore::recover(Time) {
   return later;
 }
 
+Status PostgresStore::check_whole(PostgresConnection& connection) const {
+  HK_ASSIGN(const auto unfinished, read_copy_mark(connection, read_));
+  if (!unfinished) return {};
+  return precondition(
+      fmt::format("{}: a copy of {} that was not finished; repeat `hookonce store copy`, or drop the schema {}",
+                  target_.shown, unfinished->from, target_.schema));
+}
+
+Result<std::vector<InboxRecord>> PostgresStore::RecordReader::next() {
+  return store_.transact<std::vector<InboxRecord>>(
+      store_.reads_, [this](PostgresConnection& connection) -> Result<std::vector<InboxRecord>> {
+        std::int64_t after = after_;  // a step that is repeated begins where this one did
+        HK_ASSIGN(auto records, read_records(connection, store_.copy_read_, after, as_of_));
+        after_ = after;
+        return records;
+      });
+}
+
+Status PostgresStore::write(std::span<const InboxRecord> records, const CopyMark& mark) {
+  return transact<bool>(commits_,
+                        [&](PostgresConnection& connection) -> Result<bool> {
+                          HK_TRY(write_records(connection, copy_write_, records, mark));
+                          return true;
+                        })
+      .status();
+}
+
+Status PostgresStore::remove_mark() {
+  return transact<bool>(commits_,
+                        [&](PostgresConnection& connection) -> Result<bool> {
+                          HK_TRY(remove_copy_mark(connection, copy_write_));
+                          return true;
+                        })
+      .status();
+}
+
 void PostgresStore::set_health(const Status& status) {
   MutexLock lock(health_mutex_);
   health_ = status;
@@ -300,10 +371,10 @@ void PostgresStore::set_health(const Status& status) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url, PostgresClock clock) {
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url, PostgresClock clock, OpenFor use) {
   HK_ASSIGN(PostgresTarget target, parse_postgres_url(url));
   const std::string shown = target.shown;
-  auto store = std::make_unique<PostgresStore>(std::move(target), clock);
+  auto store = std::make_unique<PostgresStore>(std::move(target), clock, use);
   HK_TRY(store->open());
   log_info("store.opened", {{"store", shown}});
   return std::unique_ptr<Store>(std::move(store));

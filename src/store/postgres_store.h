@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "store/inbox_records.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -19,7 +20,8 @@ namespace hookonce {
 enum class PostgresClock { kServer, kCaller };
 
 // Connects, checks the server, brings the tables up to date. Errors: open.h.
-Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url, PostgresClock clock = PostgresClock::kServer);
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url, PostgresClock clock = PostgresClock::kServer,
+                                                   OpenFor use = OpenFor::kServing);
 
 bool is_postgres_url(std::string_view url);
 // Whether it is a valid one, without connecting; the message never quotes it, because it may hold a password.

@@ -10,8 +10,10 @@ import pytest
 from support import senders
 from support.gateway import SECRETS, config, to_toml
 from support.http_client import post
+from support.shared_stores import PostgresStores, RedisStores, empty_inbox
 
 STRIPE = SECRETS["stripe"]
+COUNTS = {"events": 20, "arrivals": 21, "deliveries": 20, "attempts": 20, "keys": 20}  # of what `filled` makes
 
 
 @pytest.fixture
@@ -20,6 +22,14 @@ def copy(binary, tmp_path):
         return subprocess.run([binary, "store", "copy", "--from", source, "--to", target, *arguments], capture_output=True, text=True, timeout=120,
                               check=False, cwd=tmp_path, env={**os.environ, "NO_COLOR": "1", **environment}, stdin=subprocess.DEVNULL)
     return call
+
+
+@pytest.fixture(scope="module")
+def stores():
+    postgres, redis = PostgresStores(), RedisStores()
+    yield {"postgres": postgres, "pgbouncer": postgres, "redis": redis}
+    postgres.close()
+    redis.close()
 
 
 @pytest.fixture
@@ -53,8 +63,7 @@ def test_there_and_back_the_hash_is_the_same(copy, filled):
     reports = [json.loads(result.stdout) for result in results]
     assert all(report["equal"] and report["from"] == report["to"] for report in reports)
     assert reports[0]["to"] == reports[1]["to"]
-    assert {name: reports[0]["to"][name] for name in ("events", "arrivals", "deliveries", "attempts", "keys")} == {
-        "events": 20, "arrivals": 21, "deliveries": 20, "attempts": 20, "keys": 20}
+    assert {name: reports[0]["to"][name] for name in COUNTS} == COUNTS
 
 
 def test_a_url_may_come_from_the_environment(copy, filled):
@@ -66,6 +75,38 @@ def test_a_target_with_an_inbox_is_refused(copy, filled):
     assert copy("sqlite:inbox.db", "sqlite:copy.db").returncode == 0
     again = copy("sqlite:inbox.db", "sqlite:copy.db")
     assert again.returncode == 2 and "not empty" in again.stderr, again
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "pgbouncer"])
+def test_through_postgresql_and_back_the_hash_is_the_same(copy, filled, start, backend, stores, scheme):
+    url = empty_inbox(stores, scheme)
+    results = [copy(source, target, "--json", MIDDLE=url) for source, target in (("sqlite:inbox.db", "env:MIDDLE"), ("env:MIDDLE", "sqlite:back.db"))]
+    assert all(result.returncode == 0 for result in results), results
+    reports = [json.loads(result.stdout) for result in results]
+    assert all(report["equal"] and report["from"] == report["to"] for report in reports)
+    assert reports[0]["to"] == reports[1]["to"]
+    assert {name: reports[1]["to"][name] for name in COUNTS} == COUNTS
+    for store in (url, "sqlite:back.db"):
+        gateway = start(config(backend.url, "stripe", store={"url": store}))
+        assert [gateway.event(event["id"]) for event in gateway.events()] == filled
+        response = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_copy_7"))
+        assert response.json()["status"] == "duplicate"
+        gateway.stop()
+
+
+def test_a_postgresql_inbox_that_is_not_there_is_refused_and_not_made(copy, stores, tmp_path):
+    url = empty_inbox(stores, "postgres")
+    for _ in range(2):
+        result = copy(url, "sqlite:copy.db")
+        assert result.returncode == 2 and "no inbox" in result.stderr and not (tmp_path / "copy.db").exists(), result
+
+
+def test_redis_is_refused_by_name(copy, filled, stores, tmp_path):
+    url = empty_inbox(stores, "redis")
+    for source, target in (("sqlite:inbox.db", url), (url, "sqlite:copy.db")):
+        result = copy(source, target)
+        assert result.returncode == 2 and "redis" in result.stderr, result
+        assert not (tmp_path / "copy.db").exists()
 
 
 @pytest.mark.parametrize("source, target, reason", [("sqlite:absent.db", "sqlite:copy.db", "absent.db"), ("memory:", "sqlite:copy.db", "memory:"),
@@ -85,9 +126,9 @@ def test_the_store_of_a_running_gateway_is_refused(copy, start, backend):
         assert result.returncode == 2 and "inbox.db" in result.stderr, result
 
 
-def test_stopped_in_the_middle_it_goes_on_and_no_gateway_serves_the_half(binary, copy, filled, backend, tmp_path):
-    # Many more events than one page, made from those that are there.
-    database = sqlite3.connect(tmp_path / "inbox.db")
+def multiply(path):
+    """Many more events than one page, made from those that are there."""
+    database = sqlite3.connect(path)
     columns = [row[1] for row in database.execute("PRAGMA table_info(events)")]
     values = ["seq + 20 * n" if name == "seq" else "randomblob(16)" if name == "id" else name for name in columns]
     database.execute(f"WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 1500) "
@@ -96,13 +137,20 @@ def test_stopped_in_the_middle_it_goes_on_and_no_gateway_serves_the_half(binary,
                      "INSERT INTO contents SELECT seq + 20 * n, headers, body FROM contents, more")
     database.commit()
     database.close()
-    command = [binary, "store", "copy", "--from", "sqlite:inbox.db", "--to", "sqlite:copy.db"]
+    return 20 + 20 * 1500
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "postgres"])
+def test_stopped_in_the_middle_it_goes_on_and_no_gateway_serves_the_half(binary, copy, filled, backend, stores, tmp_path, scheme):
+    events = multiply(tmp_path / "inbox.db")
+    url = "sqlite:copy.db" if scheme == "sqlite" else empty_inbox(stores, scheme)
+    command = [binary, "store", "copy", "--from", "sqlite:inbox.db", "--to", url]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 1 and "goes on from here" in errors, (output, errors)
-    (tmp_path / "half.toml").write_text(to_toml(config(backend.url, "stripe", store={"url": "sqlite:copy.db"})))
+    (tmp_path / "half.toml").write_text(to_toml(config(backend.url, "stripe", store={"url": url})))
     served = subprocess.run([binary, "serve", "--config", "half.toml"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert served.returncode == 2 and "not finished" in served.stderr, served
 
@@ -110,7 +158,7 @@ def test_stopped_in_the_middle_it_goes_on_and_no_gateway_serves_the_half(binary,
     process.stdout.readline()
     process.kill()
     process.communicate(timeout=60)
-    result = copy("sqlite:inbox.db", "sqlite:copy.db", "--json")
+    result = copy("sqlite:inbox.db", url, "--json")
     assert result.returncode == 0, result
     report = json.loads(result.stdout)
-    assert report["equal"] and report["resumed_at"] > 0 and report["to"]["events"] == 20 + 20 * 1500
+    assert report["equal"] and report["resumed_at"] > 0 and report["to"]["events"] == events
