@@ -98,7 +98,9 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     const auto used = std::count_if(tick.leases.begin(), tick.leases.end(),
                                     [&name = name](const Lease& lease) { return lease.destination == name; });
     bucket.tokens = std::max(0.0, bucket.tokens - static_cast<double>(used));
-    if (room.leases == 0 && !room.not_before) room.not_before = next_token_at(bucket, *destination.rate, now);
+    // Where no slot is free either, ended() comes first, whatever the rate would allow.
+    if (room.leases == 0 && room.free_slots > 0 && !room.not_before)
+      room.not_before = next_token_at(bucket, *destination.rate, now);
   }
 
   auto wake = wake_at(rooms, now);
@@ -117,7 +119,7 @@ Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room
       continue;
     }
     HK_ASSIGN(const std::optional<Time> due, store_.next_due({name}, now));
-    if (due) take_earlier(earliest, std::max(*due, *room.not_before));
+    if (due) take_earlier(earliest, std::max({*due, *room.not_before, now + kDueAgain}));
   }
   if (!open.empty()) {
     HK_ASSIGN(const std::optional<Time> due, store_.next_due(open, now));

@@ -162,6 +162,17 @@ TEST_F(DispatcherTest, ARateWithNothingDueDoesNotWakeForItsTokens) {
   EXPECT_FALSE(tick(config).wake_at);
 }
 
+// Or the loop would turn at full speed for as long as the slowest attempt takes.
+TEST_F(DispatcherTest, ARateWithEverySlotBusyWakesNobodyBeforeASlotFrees) {
+  DestinationConfig backend = destination_config();
+  backend.rate = 100;
+  backend.concurrency = 1;
+  const auto config = config_of({backend});
+  accept(2);
+  ASSERT_EQ(tick(config).leases.size(), 1u);
+  EXPECT_FALSE(tick(config).wake_at);
+}
+
 // Two attempts that failed within a moment open it, for 10 s.
 DestinationConfig quick_to_open(const std::string& name = "backend") {
   DestinationConfig destination = destination_config(name);

@@ -20,10 +20,13 @@ namespace {
 constexpr Duration kGrace = std::chrono::seconds(3);  // and at most as much as that limit
 
 // Set for each transaction anew, because the next one may run on another server connection. A weaker
-// synchronous_commit would acknowledge what a crash can undo; a stronger one stays. Every statement has an index for its
-// few rows, and a planner that has not counted the tables yet would walk them.
+// synchronous_commit would acknowledge what a crash can undo; a stronger one stays. Every statement has an index for
+// its few rows, and a planner that has not counted the tables yet would walk them. A gateway that stands still, or
+// whose machine is gone, holds its rows for a second: shorter than the others wait for a lock, so that none of them
+// notices.
 constexpr const char* kSettings =
     "SELECT set_config('search_path', $1, true), set_config('lock_timeout', $2, true), "
+    "set_config('idle_in_transaction_session_timeout', '1s', true), "
     "set_config('statement_timeout', $3, true), set_config('jit', 'off', true), "
     "set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), "
     "set_config('enable_mergejoin', 'off', true), "

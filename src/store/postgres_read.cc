@@ -166,7 +166,11 @@ Result<std::optional<AcceptFacts>> read_duplicate(PostgresConnection& connection
   connection.add(
       kHolders,
       PostgresParameters().add_time(clock).add_column(std::move(keys)).add_bytes(std::string_view(event.source)));
+  connection.add("SELECT current_setting('synchronous_standby_names') <> ''");
   HK_ASSIGN(const auto results, connection.run_and_commit());
+  // A crash or a cancelled wait shows what no standby has confirmed. A duplicate that is recorded waits for the standby
+  // behind it; to have read it proves nothing.
+  if (results.at(1).flag(0, 0)) return std::optional<AcceptFacts>();
   const PostgresResult& holders = results.at(0);
   const bool all_held = static_cast<std::size_t>(holders.rows()) == wanted.size();
   if (holders.rows() == 0 || (event.rule == KeyRule::kEach && !all_held)) return std::optional<AcceptFacts>();

@@ -56,7 +56,7 @@ Status RedisServer::recover() {
   Result<Connection> connection = connect();
   if (!connection.ok()) {
     // A setting can be mended while the gateway waits, a password too; only an inbox that is gone stays lost.
-    const std::string& why = connection.status().message();
+    const std::string why = connection.status().message();
     return connection.code() == Code::kNotFound ? precondition(why) : unavailable(why);
   }
   // Memory that is full, a disk that cannot be written: only a write shows whether that is over.

@@ -220,7 +220,7 @@ def test_an_inbox_that_is_gone_ends_the_gateway_and_is_never_replaced_in_silence
     redis.command("FLUSHALL")
     assert send(gateway, "evt_1").status == 503, "its key would be free again"
     assert gateway.process.wait(60) == 1
-    assert "the inbox that was opened is gone" in gateway.log()
+    assert f'store.lost reason="redis://127.0.0.1:{redis.port}/0?prefix=hookonce: the inbox that was opened is gone' in gateway.log()
 
 
 @pytest.mark.parametrize("name, value, mend", [

@@ -294,7 +294,8 @@ def test_while_the_server_is_away_the_answer_is_503_in_time(join, backend, own_p
 
 def test_a_stopped_server_hangs_nobody(join, backend, own_postgres):
     gateway = join("a", tables_for(backend, own_postgres.url()))
-    assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_1")).status == 200
+    answer = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_1"))
+    gateway.wait_for_state(answer.json()["id"], "delivered")  # so that no transaction is under way
     children = [int(pid) for pid in own_postgres.sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' "
                                                      "AND application_name = 'hookonce'").split()]
     for pid in children:
