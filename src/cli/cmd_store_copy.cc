@@ -111,7 +111,8 @@ Run add_store_copy(CLI::App& store) {
       "\n"
       "Examples:\n"
       "  hookonce store copy --from sqlite:hookonce.db --to sqlite:/new/disk/hookonce.db\n"
-      "  hookonce store copy --from sqlite:hookonce.db --to env:STORE_URL");
+      "  hookonce store copy --from sqlite:hookonce.db --to env:STORE_URL\n"
+      "  hookonce store copy --from redis://127.0.0.1 --to postgres://127.0.0.1/hooks");
   return [options] { return run_copy(*options); };
 }
 

@@ -53,13 +53,7 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFo
     if (use != OpenFor::kServing) return invalid("store \"memory:\": keeps nothing that could be copied");
     return make_memory_store();
   }
-  if (is_redis_url(url)) {
-    if (use != OpenFor::kServing) {
-      return invalid(
-          fmt::format("store {}: this version copies sqlite: and postgres:// stores, not Redis", shown_store_url(url)));
-    }
-    return open_redis_store(url);
-  }
+  if (is_redis_url(url)) return open_redis_store(url, RedisClock::kServer, use);
   if (is_postgres_url(url)) return open_postgres_store(url, PostgresClock::kServer, use);
   HK_ASSIGN(const std::string path, sqlite_path(url));
   return open_sqlite_store(path, now, use);

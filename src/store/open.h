@@ -14,8 +14,7 @@ namespace hookonce {
 // kInvalid: not a store URL of this version (the message names it). kPrecondition: another gateway owns the file, it is
 // not ours, its schema is newer, read-only, on a network file system; a server that refuses us, is read-only or would
 // lose what it committed. kUnavailable: no space, a lock held, a server that does not answer.
-// Copying: `memory:` is kInvalid, because it would be empty, or gone with the process; Redis is, because this version
-// cannot.
+// Copying: `memory:` is kInvalid, because it would be empty, or gone with the process.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFor use = OpenFor::kServing);
 
 // Whether open_store() knows the URL's scheme, without opening anything.

@@ -27,6 +27,10 @@ class Writer {
     out_.append(value);
     return *this;
   }
+  Writer& raw(std::string_view value) {
+    out_.append(value);
+    return *this;
+  }
   Writer& optional_text(const std::optional<std::string>& value) {
     number(value ? 1 : 0, 1);
     return text(value ? std::string_view(*value) : std::string_view());
@@ -115,6 +119,18 @@ Arrival read_arrival(Reader& reader) {
   return arrival;
 }
 
+void write_record(Writer& writer, const RecordedDelivery& delivery) {
+  const DeliveryRecord& record = delivery.record;
+  writer.number(static_cast<std::int64_t>(delivery.destination.size()), 1).raw(delivery.destination);
+  writer.number(static_cast<std::int64_t>(record.state), 1);
+  writer.number(record.due_at == kHeld ? kHeldInLua : record.due_at.time_since_epoch().count(), 8);
+  writer.number(record.attempt, 4).number(record.counted, 4).time(record.armed_at).time(record.claimed_at);
+  writer.number(record.unsettled ? 1 : 0, 1);
+  writer.number(record.delivered_at ? record.delivered_at->time_since_epoch().count() : kNever, 8);
+  writer.time(record.ended_at).number(record.replay ? 1 : 0, 1).number(record.new_key, 4).number(record.new_keys, 4);
+  writer.number(delivery.in_line ? 1 : 0, 1);
+}
+
 DeliveryRecord read_record(Reader& reader) {
   DeliveryRecord record;
   record.state = static_cast<DeliveryState>(reader.byte());
@@ -130,16 +146,31 @@ DeliveryRecord read_record(Reader& reader) {
   record.replay = reader.flag();
   record.new_key = reader.small();
   record.new_keys = reader.small();
-  reader.flag();  // Whether it stands in a line is for the scripts.
   return record;
+}
+
+// The part of `s` between received_at and the first arrival.
+void write_fixed(Writer& writer, std::string_view type, const std::optional<std::string>& key,
+                 const std::optional<std::string>& ordering_key, std::size_t size, bool forwarded_trusted) {
+  writer.text(type).optional_text(key).optional_text(ordering_key);
+  writer.number(static_cast<std::int64_t>(size), 8).number(forwarded_trusted ? 1 : 0, 1);
 }
 
 }  // namespace
 
 std::string encode_fixed(const NewEvent& event) {
   Writer writer;
-  writer.text(encode_keys(event.keys)).text(event.type).optional_text(event.key).optional_text(event.ordering_key);
-  writer.number(static_cast<std::int64_t>(event.body.size()), 8).number(event.forwarded_trusted ? 1 : 0, 1);
+  writer.text(encode_keys(event.keys));
+  write_fixed(writer, event.type, event.key, event.ordering_key, event.body.size(), event.forwarded_trusted);
+  return writer.take();
+}
+
+std::string encode_fixed(const InboxRecord& record, const RecordedContent& content) {
+  std::vector<KeyHash> keys;
+  for (const RecordedKey& key : record.keys) keys.push_back(key.key);
+  Writer writer;
+  writer.text(encode_keys(keys));
+  write_fixed(writer, content.type, content.key, content.ordering_key, content.body.size(), content.forwarded_trusted);
   return writer.take();
 }
 
@@ -147,6 +178,24 @@ std::string encode_arrival(const Arrival& arrival) {
   Writer writer;
   write_arrival(writer, arrival);
   return writer.take();
+}
+
+std::string encode_stored_arrival(const StoredArrival& stored) {
+  Writer writer;
+  writer.number(static_cast<std::int64_t>(stored.verdict), 1).number(stored.same_body ? 1 : 0, 1);
+  write_arrival(writer, stored.arrival);
+  return writer.take();
+}
+
+std::string encode_deliveries(const std::vector<RecordedDelivery>& deliveries) {
+  Writer writer;
+  for (const RecordedDelivery& delivery : deliveries) write_record(writer, delivery);
+  return writer.take();
+}
+
+std::string encode_mark(const CopyMark& mark) {
+  Writer writer;
+  return writer.number(mark.position, 8).bytes(mark.last.bytes()).number(mark.records, 8).text(mark.from).take();
 }
 
 std::string encode_attempt(const Attempt& attempt) {
@@ -183,7 +232,7 @@ Result<RedisFixed> decode_fixed(std::string_view bytes) {
   RedisFixed fixed;
   fixed.seq = reader.number(8);
   fixed.received_at = reader.time();
-  reader.text();  // The keys are for the scripts.
+  fixed.keys = reader.text();
   fixed.type = reader.text();
   fixed.key = reader.optional_text();
   fixed.ordering_key = reader.optional_text();
@@ -219,15 +268,18 @@ Result<Attempt> decode_attempt(std::string_view bytes, int number) {
   return attempt;
 }
 
-Result<std::vector<std::pair<std::string, DeliveryRecord>>> decode_deliveries(std::string_view bytes) {
-  std::vector<std::pair<std::string, DeliveryRecord>> deliveries;
+Result<std::vector<RecordedDelivery>> decode_deliveries(std::string_view bytes) {
+  std::vector<RecordedDelivery> deliveries;
   Reader reader(bytes);
   while (!reader.at_end()) {
-    std::string name = reader.text(1);
-    deliveries.emplace_back(std::move(name), read_record(reader));
+    RecordedDelivery& delivery = deliveries.emplace_back();
+    delivery.destination = reader.text(1);
+    delivery.record = read_record(reader);
+    delivery.in_line = reader.flag();
   }
   HK_TRY(reader.whole("deliveries"));
-  std::sort(deliveries.begin(), deliveries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(deliveries.begin(), deliveries.end(),
+            [](const RecordedDelivery& a, const RecordedDelivery& b) { return a.destination < b.destination; });
   return deliveries;
 }
 
@@ -299,17 +351,27 @@ Result<EventId> decode_id(std::string_view bytes) {
   return id;
 }
 
-Result<AcceptFacts> decode_holder(std::string_view bytes, const KeyHash& body_hash) {
+Result<RedisHolder> decode_holder(std::string_view bytes) {
   Reader reader(bytes);
-  AcceptFacts facts;
-  facts.verdict = Verdict::kDuplicate;
-  reader.number(8);  // seq
-  facts.first_at = reader.time();
-  reader.number(8);  // the end of its window
-  facts.id = EventId(reader.bytes());
-  facts.same_body = reader.bytes() == body_hash;
+  RedisHolder holder;
+  holder.seq = reader.number(8);
+  holder.first_at = reader.time();
+  holder.expires_at = reader.time();
+  holder.id = EventId(reader.bytes());
+  holder.body_hash = reader.bytes();
   HK_TRY(reader.whole("dedup key"));
-  return facts;
+  return holder;
+}
+
+Result<CopyMark> decode_mark(std::string_view bytes) {
+  Reader reader(bytes);
+  CopyMark mark;
+  mark.position = reader.number(8);
+  mark.last = EventId(reader.bytes());
+  mark.records = reader.number(8);
+  mark.from = reader.text();
+  HK_TRY(reader.whole("mark of a copy"));
+  return mark;
 }
 
 }  // namespace hookonce

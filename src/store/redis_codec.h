@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "core/model.h"
 #include "core/settle.h"
 #include "store/delivery_record.h"
+#include "store/inbox_records.h"
 
 namespace hookonce {
 
@@ -22,6 +22,7 @@ namespace hookonce {
 struct RedisFixed {
   std::int64_t seq = 0;
   Time received_at{};
+  std::string keys;  // 16 bytes each
   std::string type;
   std::optional<std::string> key;
   std::optional<std::string> ordering_key;
@@ -30,8 +31,21 @@ struct RedisFixed {
   Arrival arrival;  // the first
 };
 
+// Who holds a dedup key.
+struct RedisHolder {
+  std::int64_t seq = 0;
+  Time first_at{};
+  Time expires_at{};
+  EventId id;
+  KeyHash body_hash{};
+};
+
 std::string encode_fixed(const NewEvent& event);  // without seq, received_at and arrival, which the script adds
+std::string encode_fixed(const InboxRecord& record, const RecordedContent& content);  // the same
 std::string encode_arrival(const Arrival& arrival);
+std::string encode_stored_arrival(const StoredArrival& stored);
+std::string encode_deliveries(const std::vector<RecordedDelivery>& deliveries);
+std::string encode_mark(const CopyMark& mark);
 std::string encode_attempt(const Attempt& attempt);
 std::string encode_attempt_end(const Attempt& attempt);  // without outcome and start, which the script adds
 std::string encode_reply(const Reply& reply);
@@ -42,14 +56,14 @@ std::string encode_id(const EventId& id);
 Result<RedisFixed> decode_fixed(std::string_view bytes);
 Result<StoredArrival> decode_arrival(std::string_view bytes);
 Result<Attempt> decode_attempt(std::string_view bytes, int number);
-Result<std::vector<std::pair<std::string, DeliveryRecord>>> decode_deliveries(std::string_view bytes);
+Result<std::vector<RecordedDelivery>> decode_deliveries(std::string_view bytes);  // by name, without their attempts
 Result<Reply> decode_reply(std::string_view bytes);
 // Of a lease what belongs to the event is the caller's to fill.
 Result<std::vector<AcceptFacts>> decode_accepts(std::string_view bytes);
 Result<std::vector<SettleFacts>> decode_settles(std::string_view bytes);
 Result<Lease> decode_lease(std::string_view bytes);  // what belongs to the event is the caller's to fill
 Result<EventId> decode_id(std::string_view bytes);
-// What a duplicate of the holder of a key is told.
-Result<AcceptFacts> decode_holder(std::string_view bytes, const KeyHash& body_hash);
+Result<RedisHolder> decode_holder(std::string_view bytes);
+Result<CopyMark> decode_mark(std::string_view bytes);
 
 }  // namespace hookonce

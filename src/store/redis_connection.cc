@@ -15,8 +15,6 @@ namespace {
 
 // A server that is there answers within a few round trips; one that hangs must not hang the gateway with it.
 constexpr timeval kConnectTimeout{2, 0};
-// A commit waits for one fsync, which may take long on a busy disk; behind this it is "unknown".
-constexpr timeval kCommandTimeout{5, 0};
 
 }  // namespace
 
@@ -58,12 +56,13 @@ void RedisAnswer::Free::operator()(redisReply* reply) const {
   freeReplyObject(reply);
 }
 
-Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisTarget& target) {
+Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisTarget& target,
+                                                               std::chrono::seconds patience) {
   redisContext* context = redisConnectWithTimeout(target.host.c_str(), target.port, kConnectTimeout);
   HK_CHECK(context != nullptr);  // out of memory
   std::unique_ptr<RedisConnection> connection(new RedisConnection(context));
   if (context->err != 0) return unavailable(fmt::format("{}: {}", target.shown, connection->trouble()));
-  redisSetTimeout(context, kCommandTimeout);
+  redisSetTimeout(context, timeval{patience.count(), 0});
   // A host that vanished without a word is noticed while nothing is asked of it.
   redisEnableKeepAlive(context);
   const Status logged_in = connection->log_in(target);

@@ -4,6 +4,7 @@
 // Not thread-safe; the store lends a connection to one call at a time. Every wait is bounded.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -72,9 +73,14 @@ class RedisAnswer {
 
 class RedisConnection {
  public:
+  // A commit waits for one fsync, which may take long on a busy disk; behind this it is "unknown".
+  static constexpr std::chrono::seconds kPatience{5};
+
   // Connected, authenticated, on its database. kUnavailable: nobody answers, or loading; kPrecondition: user, password
   // or database are refused.
-  static Result<std::unique_ptr<RedisConnection>> open(const RedisTarget& target);
+  // A command that is not answered in `patience` fails.
+  static Result<std::unique_ptr<RedisConnection>> open(const RedisTarget& target,
+                                                       std::chrono::seconds patience = kPatience);
   ~RedisConnection();
 
   // Whether a connection that lay idle is still there, without waiting.

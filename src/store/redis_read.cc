@@ -1,7 +1,9 @@
 #include "store/redis_read.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/bytes.h"
 #include "store/headers_codec.h"
@@ -11,11 +13,11 @@ namespace hookonce {
 
 namespace {
 
-using Deliveries = std::vector<std::pair<std::string, DeliveryRecord>>;
+using Deliveries = std::vector<RecordedDelivery>;
 
 EventState state_of(const Deliveries& deliveries) {
   EventStateOf state;
-  for (const auto& [name, record] : deliveries) state.add(record.state);
+  for (const RecordedDelivery& delivery : deliveries) state.add(delivery.record.state);
   return state.value();
 }
 
@@ -35,6 +37,8 @@ struct Fields {
   std::string_view headers;
   std::string_view body;
   std::string_view deliveries;
+  std::string_view joined_keys;
+  std::optional<std::string_view> reply;
   std::int64_t duplicates = 0;
   std::map<std::int64_t, std::string_view> arrivals;                             // by number
   std::map<std::string, std::map<int, std::string_view>, std::less<>> attempts;  // by destination and number
@@ -45,6 +49,8 @@ void sort_field(std::string_view name, std::string_view value, Fields& fields) {
   if (name == "h") fields.headers = value;
   if (name == "b") fields.body = value;
   if (name == "d") fields.deliveries = value;
+  if (name == "j") fields.joined_keys = value;
+  if (name == "r") fields.reply = value;
   if (name == "n") fields.duplicates = parse_digits(value).value_or(0);
   if (name.substr(0, 1) == "a") {
     if (const auto number = parse_digits(name.substr(1))) fields.arrivals[*number] = value;
@@ -56,17 +62,42 @@ void sort_field(std::string_view name, std::string_view value, Fields& fields) {
   }
 }
 
+Result<std::vector<Attempt>> read_attempts(const std::string& destination, const Fields& fields) {
+  std::vector<Attempt> attempts;
+  const auto found = fields.attempts.find(destination);
+  if (found == fields.attempts.end()) return attempts;
+  for (const auto& [number, bytes] : found->second) {
+    HK_ASSIGN(attempts.emplace_back(), decode_attempt(bytes, number));
+  }
+  return attempts;
+}
+
+Fields fields_of(RedisReply reply) {
+  Fields fields;
+  for (std::size_t i = 0; i + 1 < reply.size(); i += 2) sort_field(reply[i].text(), reply[i + 1].text(), fields);
+  return fields;
+}
+
+std::vector<RecordedKey> keys_of(std::string_view bytes) {
+  constexpr std::size_t kKeySize = sizeof(KeyHash);
+  std::set<KeyHash> keys;
+  for (std::size_t at = 0; at + kKeySize <= bytes.size(); at += kKeySize) {
+    KeyHash key{};
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), kKeySize, key.begin());
+    keys.insert(key);
+  }
+  std::vector<RecordedKey> recorded;
+  for (const KeyHash& key : keys) recorded.push_back({key, false});
+  return recorded;
+}
+
 Result<Delivery> read_delivery(const std::string& name, const DeliveryRecord& record, const Fields& fields) {
   Delivery delivery;
   delivery.destination = name;
   delivery.state = record.state;
   if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
   delivery.delivered_at = record.delivered_at;
-  if (const auto attempts = fields.attempts.find(name); attempts != fields.attempts.end()) {
-    for (const auto& [number, bytes] : attempts->second) {
-      HK_ASSIGN(delivery.attempts.emplace_back(), decode_attempt(bytes, number));
-    }
-  }
+  HK_ASSIGN(delivery.attempts, read_attempts(name, fields));
   if (record.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(record));
   return delivery;
 }
@@ -88,8 +119,7 @@ Result<RedisRow> read_row(RedisReply row) {
 }
 
 Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply reply) {
-  Fields fields;
-  for (std::size_t i = 0; i + 1 < reply.size(); i += 2) sort_field(reply[i].text(), reply[i + 1].text(), fields);
+  const Fields fields = fields_of(reply);
   HK_ASSIGN(const RedisFixed fixed, decode_fixed(fields.fixed));
   HK_ASSIGN(const Deliveries deliveries, decode_deliveries(fields.deliveries));
   EventDetail detail;
@@ -104,10 +134,40 @@ Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply
   for (const auto& [number, bytes] : fields.arrivals) {
     HK_ASSIGN(detail.arrivals.emplace_back(), decode_arrival(bytes));
   }
-  for (const auto& [name, record] : deliveries) {
-    HK_ASSIGN(detail.deliveries.emplace_back(), read_delivery(name, record, fields));
+  for (const RecordedDelivery& delivery : deliveries) {
+    HK_ASSIGN(detail.deliveries.emplace_back(), read_delivery(delivery.destination, delivery.record, fields));
   }
   return detail;
+}
+
+Result<InboxRecord> read_record(RedisReply reply) {
+  const Fields fields = fields_of(reply);
+  HK_ASSIGN(RedisFixed fixed, decode_fixed(fields.fixed));
+  InboxRecord record;
+  record.position = fixed.seq;
+  record.received_at = fixed.received_at;
+  record.body_hash = fixed.arrival.body_hash;
+  record.keys = keys_of(fixed.keys.append(fields.joined_keys));
+  RecordedContent& content = record.content.emplace();
+  content.type = std::move(fixed.type);
+  content.key = std::move(fixed.key);
+  content.ordering_key = std::move(fixed.ordering_key);
+  content.forwarded_trusted = fixed.forwarded_trusted;
+  HK_ASSIGN(content.headers, decode_headers(fields.headers));
+  content.body = fields.body;
+  content.duplicates = fields.duplicates;
+  if (fields.reply) {
+    HK_ASSIGN(content.reply, decode_reply(*fields.reply));
+  }
+  content.arrivals.push_back({std::move(fixed.arrival), Verdict::kAccepted, true});
+  for (const auto& [number, bytes] : fields.arrivals) {
+    HK_ASSIGN(content.arrivals.emplace_back(), decode_arrival(bytes));
+  }
+  HK_ASSIGN(content.deliveries, decode_deliveries(fields.deliveries));
+  for (RecordedDelivery& delivery : content.deliveries) {
+    HK_ASSIGN(delivery.attempts, read_attempts(delivery.destination, fields));
+  }
+  return record;
 }
 
 Status add_event(Lease& lease, RedisReply fields) {

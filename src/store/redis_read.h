@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "store/inbox_record.h"
 #include "store/redis_connection.h"
 #include "store/store.h"
 
@@ -18,6 +19,8 @@ struct RedisRow {
 Result<RedisRow> read_row(RedisReply row);
 // From the source and all fields of an event.
 Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply fields);
+// From all fields of an event; without its id and source, and with no key held.
+Result<InboxRecord> read_record(RedisReply fields);
 // What a lease needs of its event: `s`, `h` and `b`.
 Status add_event(Lease& lease, RedisReply fields);
 

@@ -329,7 +329,7 @@ local function write_event(event)
     at = at + 2
   end
   if event.moved then fields[at + 1], fields[at + 2] = 'd', deliveries_text(event.deliveries) end
-  call('HSET', event.key, spread(fields))
+  send('HSET', event.key, fields)
   if #event.drop > 0 then send('HDEL', event.key, event.drop) end
 end
 
@@ -383,6 +383,10 @@ std::string_view body_of(RedisScript script) {
       return redis_lua::kLineRule;
     case RedisScript::kPrune:
       return redis_lua::kPrune;
+    case RedisScript::kCopy:
+      return redis_lua::kCopy;
+    case RedisScript::kCopyEnd:
+      return redis_lua::kCopyEnd;
   }
   return {};
 }

@@ -5,6 +5,8 @@
 // server's clock.
 //
 //   PREFIX:inbox    string  version of this layout and the inbox's own id; a script that finds another one does nothing
+//   PREFIX:copy     string  how far a copy into this inbox has come; only while it is not finished. The marker is
+//                           another one for as long, so that no gateway writes here
 //   PREFIX:seq      string  the last SEQ given out
 //   PREFIX:sources  set     the sources that have anything here
 //   T e:ID          hash    one event: `s` what never changes, `h` headers, `b` body, `d` its deliveries' records,
@@ -53,9 +55,11 @@ enum class RedisScript {
   kStats,
   kReplay,
   kLineRule,
-  kPrune
+  kPrune,
+  kCopy,
+  kCopyEnd
 };
-inline constexpr std::size_t kRedisScripts = 11;
+inline constexpr std::size_t kRedisScripts = 13;
 
 // Every script's first arguments: the inbox's marker, and the time where the caller gives it (tests), else nothing.
 std::string redis_script_text(RedisScript script);
@@ -74,6 +78,8 @@ extern const std::string_view kStats;
 extern const std::string_view kReplay;
 extern const std::string_view kLineRule;
 extern const std::string_view kPrune;
+extern const std::string_view kCopy;
+extern const std::string_view kCopyEnd;
 }  // namespace redis_lua
 
 }  // namespace hookonce

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "store/redis_codec.h"
 #include "store/redis_errors.h"
 #include "store/redis_standing.h"
 
@@ -17,6 +18,9 @@ namespace {
 
 // Of the layout that redis_scripts.h describes. A change of it needs a script that changes what lies there.
 constexpr std::string_view kVersion = "1";
+constexpr std::string_view kUnfinished = "1-copy";  // the same layout, and not whole yet
+// For a page of a copy: nobody waits for it, and a server that is busy with others need not end it.
+constexpr std::chrono::seconds kCopyPatience{60};
 constexpr Duration kCheckEvery = std::chrono::minutes(1);
 // The committer, the dispatcher, the admin API and whom they wait for; more would only queue inside the server.
 constexpr int kConnectionsMax = 8;
@@ -27,14 +31,14 @@ std::string new_marker() {
   return fmt::format("{} {}", kVersion, to_hex(std::string_view(reinterpret_cast<const char*>(id.data()), id.size())));
 }
 
-bool is_of_this_version(std::string_view marker) {
-  return marker.substr(0, marker.find(' ')) == kVersion;
+std::string_view version_of(std::string_view marker) {
+  return marker.substr(0, marker.find(' '));
 }
 
 }  // namespace
 
 Status RedisServer::open() {
-  HK_ASSIGN(Connection connection, RedisConnection::open(target_));
+  HK_ASSIGN(Connection connection, open_connection());
   HK_ASSIGN(std::vector<std::string> weaknesses, check_server(*connection, target_.relaxed));
   HK_TRY(load_scripts(*connection));
   HK_ASSIGN(std::string marker, find_or_make_inbox(*connection));
@@ -190,11 +194,15 @@ void RedisServer::give_back(Connection connection) {
 }
 
 Result<RedisServer::Connection> RedisServer::connect() {
-  Result<Connection> connection = RedisConnection::open(target_);
+  Result<Connection> connection = open_connection();
   const Status status = connection.ok() ? check(**connection) : connection.status();
   if (status.ok()) return connection;
   fall_ill(status, !connection.ok() || (*connection)->broken());
   return status;
+}
+
+Result<RedisServer::Connection> RedisServer::open_connection() const {
+  return RedisConnection::open(target_, use_ == OpenFor::kServing ? RedisConnection::kPatience : kCopyPatience);
 }
 
 Status RedisServer::check(RedisConnection& connection) {
@@ -229,7 +237,9 @@ Status RedisServer::check_inbox(RedisConnection& connection) {
     MutexLock lock(mutex_);
     if ((*answer).text() == marker_) return {};
   }
-  if (!target_.relaxed) {
+  // It is served when it is whole; nothing is lost until then.
+  if (version_of((*answer).text()) == kUnfinished) return check_marker(connection, (*answer).text());
+  if (!target_.relaxed || use_ != OpenFor::kServing) {
     return not_found(
         fmt::format("{}: the inbox that was opened is gone; restore the server's append-only file, or "
                     "start the gateway anew for an empty inbox",
@@ -247,20 +257,47 @@ Status RedisServer::check_inbox(RedisConnection& connection) {
 Result<std::string> RedisServer::find_or_make_inbox(RedisConnection& connection) const {
   const std::string name = target_.prefix + ":inbox";
   const std::string made = new_marker();
-  // NX: of several gateways that start at once, one makes the inbox, and all use it.
-  HK_ASSIGN(const RedisAnswer set, connection.call({"SET", name, made, "NX"}));
-  HK_TRY(error_of(*set));
+  if (use_ != OpenFor::kCopyingFrom) {
+    // NX: of several gateways that start at once, one makes the inbox, and all use it.
+    HK_ASSIGN(const RedisAnswer set, connection.call({"SET", name, made, "NX"}));
+    HK_TRY(error_of(*set));
+  }
   HK_ASSIGN(const RedisAnswer answer, connection.call({"GET", name}));
   HK_TRY(error_of(*answer));
+  if ((*answer).is_nil()) {
+    return precondition(
+        fmt::format("{}: there is no inbox with the prefix {}; correct the URL", target_.shown, target_.prefix));
+  }
   const std::string marker((*answer).text());
-  if (!is_of_this_version(marker)) {
+  HK_TRY(check_marker(connection, marker));
+  if (marker == made) log_info("store.created", {{"store", target_.shown}});
+  return marker;
+}
+
+Status RedisServer::check_marker(RedisConnection& connection, std::string_view marker) const {
+  const std::string_view version = version_of(marker);
+  if (version == kVersion || (version == kUnfinished && use_ != OpenFor::kServing)) return {};
+  if (version != kUnfinished) {
     return precondition(
         fmt::format("{}: the inbox there is of another version of hookonce, or not one at all; "
                     "choose another ?prefix=",
                     target_.shown));
   }
-  if (marker == made) log_info("store.created", {{"store", target_.shown}});
-  return marker;
+  HK_ASSIGN(const RedisAnswer answer, connection.call({"GET", copy_mark_name()}));
+  const auto mark = decode_mark((*answer).text());
+  return precondition(
+      fmt::format("{}: a copy of {} that was not finished; repeat `hookonce store copy`, or remove the keys {}:*",
+                  target_.shown, mark.ok() ? mark->from : "another store", target_.prefix));
+}
+
+std::string RedisServer::marker(bool unfinished) {
+  MutexLock lock(mutex_);
+  return fmt::format("{}{}", unfinished ? kUnfinished : kVersion, marker_.substr(version_of(marker_).size()));
+}
+
+void RedisServer::set_marker(std::string marker) {
+  MutexLock lock(mutex_);
+  marker_ = std::move(marker);
 }
 
 Status RedisServer::load_scripts(RedisConnection& connection) {

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/sync.h"
+#include "store/inbox_records.h"
 #include "store/redis_connection.h"
 #include "store/redis_scripts.h"
 
@@ -30,9 +31,11 @@ class RedisServer {
   // connection was lost meanwhile. kSweep: as kWrite, but tried while the server is ill: it frees memory.
   enum class Use { kWrite, kRead, kSweep };
 
-  RedisServer(RedisTarget target, RedisClock clock) : target_(std::move(target)), clock_(clock) {}
+  RedisServer(RedisTarget target, RedisClock clock, OpenFor use)
+      : target_(std::move(target)), clock_(clock), use_(use) {}
 
-  // Finds or makes the inbox. kPrecondition: settings, password, an inbox of another version.
+  // Finds or makes the inbox. kPrecondition: settings, password, an inbox of another version; a copy that is not
+  // finished (serving), none at all (copying from).
   Status open() LOCKS_EXCLUDED(mutex_);
   Status recover() LOCKS_EXCLUDED(mutex_);
   Status health() LOCKS_EXCLUDED(mutex_);
@@ -42,12 +45,18 @@ class RedisServer {
   RedisCommand new_call(RedisScript script, Time now) LOCKS_EXCLUDED(mutex_);
   // kUnknown from Use::kWrite alone.
   Result<RedisAnswer> run(const RedisCommand& call, Use use) LOCKS_EXCLUDED(mutex_);
-  // Plain reading commands, in one go.
+  // Plain reading commands, in one go. An answer may be an error.
   Result<std::vector<RedisAnswer>> read(std::span<const RedisCommand> commands) LOCKS_EXCLUDED(mutex_);
 
   const RedisTarget& target() const { return target_; }
   // `PREFIX:{SOURCE}:e:ID`
   std::string event_name(std::string_view source, std::string_view id) const;
+  std::string copy_mark_name() const { return target_.prefix + ":copy"; }
+
+  // What PREFIX:inbox is to hold while the inbox is a copy that is not finished, and afterwards. Whoever opened it
+  // under the other one is cut off.
+  std::string marker(bool unfinished) LOCKS_EXCLUDED(mutex_);
+  void set_marker(std::string marker) LOCKS_EXCLUDED(mutex_);  // it was written
 
  private:
   using Connection = std::unique_ptr<RedisConnection>;
@@ -59,7 +68,9 @@ class RedisServer {
   // The server's settings, and that the inbox is the one that was opened: kNotFound where it is not.
   Status check(RedisConnection& connection) LOCKS_EXCLUDED(mutex_);
   Status check_inbox(RedisConnection& connection) LOCKS_EXCLUDED(mutex_);
+  Result<Connection> open_connection() const;
   Result<std::string> find_or_make_inbox(RedisConnection& connection) const;
+  Status check_marker(RedisConnection& connection, std::string_view marker) const;
   Status load_scripts(RedisConnection& connection);
   bool check_due() LOCKS_EXCLUDED(mutex_);
   Result<RedisAnswer> run_on(RedisConnection& connection, const RedisCommand& call) const;
@@ -68,6 +79,7 @@ class RedisServer {
 
   const RedisTarget target_;
   const RedisClock clock_;
+  const OpenFor use_;
   std::array<std::string, kRedisScripts> hashes_;  // constant after open(): they name the scripts' texts
 
   Mutex mutex_;

@@ -12,6 +12,7 @@
 #include "store/event_filter.h"
 #include "store/headers_codec.h"
 #include "store/redis_codec.h"
+#include "store/redis_copy.h"
 #include "store/redis_read.h"
 
 namespace hookonce {
@@ -97,7 +98,7 @@ void fill(Lease& lease, const NewEvent& event, const AcceptFacts& facts) {
 
 class RedisStore final : public Store {
  public:
-  RedisStore(RedisTarget target, RedisClock clock) : server_(std::move(target), clock) {}
+  RedisStore(RedisTarget target, RedisClock clock, OpenFor use) : server_(std::move(target), clock, use) {}
 
   Status open() { return server_.open(); }
 
@@ -110,7 +111,12 @@ class RedisStore final : public Store {
     call.add_own(encode_keys(event.keys));
     HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kRead));
     if ((*answer).is_nil()) return std::optional<AcceptFacts>();
-    HK_ASSIGN(const AcceptFacts facts, decode_holder((*answer).text(), event.arrival.body_hash));
+    HK_ASSIGN(const RedisHolder holder, decode_holder((*answer).text()));
+    AcceptFacts facts;
+    facts.verdict = Verdict::kDuplicate;
+    facts.id = holder.id;
+    facts.first_at = holder.first_at;
+    facts.same_body = holder.body_hash == event.arrival.body_hash;
     return std::optional(facts);
   }
 
@@ -172,6 +178,7 @@ class RedisStore final : public Store {
   Status health() override { return server_.health(); }
   Status recover(Time) override { return server_.recover(); }
   std::vector<std::string> weaknesses() override { return server_.weaknesses(); }
+  InboxRecords* records() override { return &records_; }
 
  private:
   struct Found {
@@ -188,6 +195,7 @@ class RedisStore final : public Store {
   Status add_contents(std::vector<Lease>& leases);
 
   RedisServer server_;
+  RedisRecords records_{server_};
 };
 
 Result<CommitFacts> RedisStore::commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
@@ -386,10 +394,10 @@ Result<Replayed> RedisStore::replay_ids(const ReplayRequest& request, const std:
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_redis_store(std::string_view url, RedisClock clock) {
+Result<std::unique_ptr<Store>> open_redis_store(std::string_view url, RedisClock clock, OpenFor use) {
   HK_ASSIGN(RedisTarget target, parse_redis_url(url));
   const std::string shown = target.shown;
-  auto store = std::make_unique<RedisStore>(std::move(target), clock);
+  auto store = std::make_unique<RedisStore>(std::move(target), clock, use);
   const Status opened = store->open();
   if (!opened.ok()) return opened.with_context(fmt::format("store {}", shown));
   log_info("store.opened", {{"store", shown}});

@@ -11,7 +11,9 @@
 namespace hookonce {
 
 // kInvalid: not a Redis URL. kPrecondition: the server's settings would lose what was acknowledged, its password, its
-// inbox is of another version. kUnavailable: nobody answers.
-Result<std::unique_ptr<Store>> open_redis_store(std::string_view url, RedisClock clock = RedisClock::kServer);
+// inbox is of another version, a copy that is not finished (serving), or not there (copying from). kUnavailable: nobody
+// answers.
+Result<std::unique_ptr<Store>> open_redis_store(std::string_view url, RedisClock clock = RedisClock::kServer,
+                                                OpenFor use = OpenFor::kServing);
 
 }  // namespace hookonce

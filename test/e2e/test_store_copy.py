@@ -10,7 +10,7 @@ import pytest
 from support import senders
 from support.gateway import SECRETS, config, to_toml
 from support.http_client import post
-from support.shared_stores import PostgresStores, RedisStores, empty_inbox
+from support.shared_stores import SCHEMES, PostgresStores, RedisStores, empty_inbox
 
 STRIPE = SECRETS["stripe"]
 COUNTS = {"events": 20, "arrivals": 21, "deliveries": 20, "attempts": 20, "keys": 20}  # of what `filled` makes
@@ -77,8 +77,8 @@ def test_a_target_with_an_inbox_is_refused(copy, filled):
     assert again.returncode == 2 and "not empty" in again.stderr, again
 
 
-@pytest.mark.parametrize("scheme", ["postgres", "pgbouncer"])
-def test_through_postgresql_and_back_the_hash_is_the_same(copy, filled, start, backend, stores, scheme):
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_through_a_shared_store_and_back_the_hash_is_the_same(copy, filled, start, backend, stores, scheme):
     url = empty_inbox(stores, scheme)
     results = [copy(source, target, "--json", MIDDLE=url) for source, target in (("sqlite:inbox.db", "env:MIDDLE"), ("env:MIDDLE", "sqlite:back.db"))]
     assert all(result.returncode == 0 for result in results), results
@@ -94,19 +94,12 @@ def test_through_postgresql_and_back_the_hash_is_the_same(copy, filled, start, b
         gateway.stop()
 
 
-def test_a_postgresql_inbox_that_is_not_there_is_refused_and_not_made(copy, stores, tmp_path):
-    url = empty_inbox(stores, "postgres")
+@pytest.mark.parametrize("scheme", ["postgres", "redis"])
+def test_a_shared_inbox_that_is_not_there_is_refused_and_not_made(copy, stores, tmp_path, scheme):
+    url = empty_inbox(stores, scheme)
     for _ in range(2):
         result = copy(url, "sqlite:copy.db")
         assert result.returncode == 2 and "no inbox" in result.stderr and not (tmp_path / "copy.db").exists(), result
-
-
-def test_redis_is_refused_by_name(copy, filled, stores, tmp_path):
-    url = empty_inbox(stores, "redis")
-    for source, target in (("sqlite:inbox.db", url), (url, "sqlite:copy.db")):
-        result = copy(source, target)
-        assert result.returncode == 2 and "redis" in result.stderr, result
-        assert not (tmp_path / "copy.db").exists()
 
 
 @pytest.mark.parametrize("source, target, reason", [("sqlite:absent.db", "sqlite:copy.db", "absent.db"), ("memory:", "sqlite:copy.db", "memory:"),
@@ -140,7 +133,7 @@ def multiply(path):
     return 20 + 20 * 1500
 
 
-@pytest.mark.parametrize("scheme", ["sqlite", "postgres"])
+@pytest.mark.parametrize("scheme", ["sqlite", "postgres", "redis"])
 def test_stopped_in_the_middle_it_goes_on_and_no_gateway_serves_the_half(binary, copy, filled, backend, stores, tmp_path, scheme):
     events = multiply(tmp_path / "inbox.db")
     url = "sqlite:copy.db" if scheme == "sqlite" else empty_inbox(stores, scheme)
@@ -162,3 +155,42 @@ def test_stopped_in_the_middle_it_goes_on_and_no_gateway_serves_the_half(binary,
     assert result.returncode == 0, result
     report = json.loads(result.stdout)
     assert report["equal"] and report["resumed_at"] > 0 and report["to"]["events"] == events
+
+
+def test_from_sqlite_to_postgresql_to_redis_and_back_with_a_kill_on_each_way(binary, copy, filled, start, backend, stores, tmp_path):
+    events = multiply(tmp_path / "inbox.db")
+    postgres, redis = empty_inbox(stores, "postgres"), empty_inbox(stores, "redis")
+    reports = []
+    for source, target in (("sqlite:inbox.db", postgres), (postgres, redis), (redis, "sqlite:back.db")):
+        killed = subprocess.Popen([binary, "store", "copy", "--from", source, "--to", target], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        # The first line comes with the first page, the second one some pages behind it.
+        killed.stdout.readline()
+        killed.stdout.readline()
+        killed.kill()
+        killed.communicate(timeout=60)
+        result = copy(source, target, "--json")
+        assert result.returncode == 0, result
+        reports.append(json.loads(result.stdout))
+    assert all(0 < report["resumed_at"] < events and report["equal"] for report in reports), reports
+    assert all(report["from"] == report["to"] == reports[0]["to"] for report in reports), reports
+    assert reports[2]["to"]["events"] == events
+    gateway = start(config(backend.url, "stripe", store={"url": "sqlite:back.db"}))
+    for event in filled:
+        assert gateway.event(event["id"]) == event
+    gateway.stop()
+
+
+def test_a_gateway_on_the_target_in_redis_waits_until_the_copy_is_whole(binary, copy, filled, start, backend, stores, tmp_path):
+    events = multiply(tmp_path / "inbox.db")
+    url = empty_inbox(stores, "redis")
+    gateway = start(config(backend.url, "stripe", store={"url": url}))
+    killed = subprocess.Popen([binary, "store", "copy", "--from", "sqlite:inbox.db", "--to", url], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    killed.stdout.readline()
+    killed.kill()
+    killed.communicate(timeout=60)
+    response = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_meanwhile"))
+    assert response.status == 503, response
+    result = copy("sqlite:inbox.db", url, "--json")
+    assert result.returncode == 0 and json.loads(result.stdout)["to"]["events"] == events, result
+    gateway.wait_until(lambda: post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_meanwhile")).status == 200)
+    assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_copy_7")).json()["status"] == "duplicate"
