@@ -76,12 +76,22 @@ std::optional<HttpResponse> refuse_host(const HttpRequest& head, const ServerCon
 }
 
 std::optional<HttpResponse> refuse_origin(const HttpRequest& head) {
-  if (head.method != "POST" || !head.headers.has("Origin")) return std::nullopt;
+  if (head.method == "GET" || head.method == "HEAD" || !head.headers.has("Origin")) return std::nullopt;
   const auto host = host_of(head);
   bool own = host.has_value();
   for (const std::string_view origin : head.headers.all("Origin")) own = own && is_own_origin(origin, *host);
   if (own) return std::nullopt;
   return error_response(403, "foreign_origin", "a page of another origin may not call this");
+}
+
+bool is_admin_token(std::string_view token, const ServerConfig& server) {
+  // Digests have one length, so that the time tells nothing of the token's own.
+  const Sha256 given = sha256({token});
+  const Sha256 wanted = sha256({server.admin_token});
+  const auto bytes = [](const Sha256& digest) {
+    return std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size());
+  };
+  return equal_constant_time(bytes(given), bytes(wanted));
 }
 
 bool is_authorized(const HttpRequest& head, const ServerConfig& server) {
@@ -91,19 +101,26 @@ bool is_authorized(const HttpRequest& head, const ServerConfig& server) {
   if (!header.ok() || !*header) return false;
   const std::string_view value = **header;
   if (!equals_ignore_case(value.substr(0, kScheme.size()), kScheme)) return false;
-  // Digests have one length, so that the time tells nothing of the token's own.
-  const Sha256 given = sha256({trim(value.substr(kScheme.size()))});
-  const Sha256 wanted = sha256({server.admin_token});
-  const auto bytes = [](const Sha256& digest) {
-    return std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size());
-  };
-  return equal_constant_time(bytes(given), bytes(wanted));
+  return is_admin_token(trim(value.substr(kScheme.size())), server);
 }
 
 HttpResponse unauthorized_answer() {
   HttpResponse response = error_response(401, "unauthorized",
                                          "this call needs the admin token: Authorization: Bearer <server.admin_token>");
   response.headers.add("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+HttpResponse wrong_token_answer() {
+  HttpResponse response = error_response(401, "unauthorized", "that is not the admin token (server.admin_token)");
+  response.headers.add("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+HttpResponse too_many_tokens_answer() {
+  HttpResponse response =
+      error_response(429, "too_many_tokens", "too many wrong tokens are being tried; this one was not looked at");
+  response.headers.add("Retry-After", "1");
   return response;
 }
 

@@ -15,12 +15,17 @@ namespace hookonce {
 // 421 where Host is neither an IP literal, nor localhost, nor in `admin_hosts`.
 std::optional<HttpResponse> refuse_host(const HttpRequest& head, const ServerConfig& server);
 
-// 403 where a POST has an Origin that is not its own Host.
+// 403 where a call that changes something (neither GET nor HEAD) has an Origin that is not its own Host.
 std::optional<HttpResponse> refuse_origin(const HttpRequest& head);
 
-// Whether the caller has the token, or none is configured.
+// Whether `token` is the configured one, in a time that does not depend on it. REQUIRES: one is configured.
+bool is_admin_token(std::string_view token, const ServerConfig& server);
+
+// Whether the caller has the token, or none is configured. Sessions are asked elsewhere.
 bool is_authorized(const HttpRequest& head, const ServerConfig& server);
 HttpResponse unauthorized_answer();
+HttpResponse wrong_token_answer();      // 401 to one that was given in a body
+HttpResponse too_many_tokens_answer();  // 429: not judged
 
 // 415 where a POST has a body that is not application/json.
 std::optional<HttpResponse> refuse_content_type(const HttpRequest& request);

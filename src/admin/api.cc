@@ -4,12 +4,14 @@
 
 #include "admin/access.h"
 #include "admin/answers.h"
+#include "admin/dashboard.h"
 #include "admin/event_calls.h"
 #include "admin/event_queries.h"
-#include "admin/index_page.h"
 #include "admin/openapi.h"
 #include "admin/routes.h"
+#include "admin/session_calls.h"
 #include "admin/state_calls.h"
+#include "admin/wrong_tokens.h"
 #include "base/sync.h"
 
 namespace hookonce {
@@ -27,26 +29,42 @@ HttpResponse not_found_or_allowed(const Routed& routed) {
   return response;
 }
 
+// What the path leads to: a call, or a file of the dashboard.
+Routed route_of(const HttpRequest& head) {
+  if (find_dashboard_file(head.path) == nullptr) return find_route(head.method, head.path);
+  return find_route(head.method, "/");
+}
+
 // The order of the rules: a caller that may not be here at all learns nothing about what is.
-std::optional<HttpResponse> refuse(const HttpRequest& head, const ServerConfig& server) {
+std::optional<HttpResponse> refuse(const HttpRequest& head, const ServerConfig& server, bool authorized) {
   if (auto answer = refuse_host(head, server)) return answer;
   if (auto answer = refuse_origin(head)) return answer;
-  const Routed routed = find_route(head.method, head.path);
+  const Routed routed = route_of(head);
   const bool open = routed.route != nullptr && routed.route->open;
-  if (!open && !is_authorized(head, server)) return unauthorized_answer();
+  if (!open && !authorized) return unauthorized_answer();
   if (routed.route == nullptr) return not_found_or_allowed(routed);
   return std::nullopt;
 }
 
+// Whether the caller says that it knows the token, and may be guessing.
+bool offers_token(const HttpRequest& head, const ServerConfig& server) {
+  if (server.admin_token.empty()) return false;
+  return head.headers.has("Authorization") || (head.method == "POST" && head.path == "/api/v1/session");
+}
+
+// REQUIRES: the call is none of those that are about the caller itself.
 HttpResponse answer_call(const CallContext& context, const Routed& routed, const HttpRequest& request) {
   const EventCall event{routed.id, request.query, request.body};
   switch (routed.route->call) {
     case Call::kIndex:
-      return text_answer("text/plain; charset=utf-8", std::string(index_page()));
+      return dashboard_answer(*find_dashboard_file(request.path), request);
     case Call::kHealth:
       return health();
     case Call::kReady:
-      return readiness(context, is_authorized(request, context.config.server));
+    case Call::kBeginSession:
+    case Call::kShowSession:
+    case Call::kEndSession:
+      break;
     case Call::kMetrics:
       return text_answer("text/plain; version=0.0.4; charset=utf-8", metrics().render());
     case Call::kOpenApi:
@@ -77,9 +95,10 @@ bool ignores_its_query(Call call) {
   return call == Call::kIndex || call == Call::kHealth || call == Call::kReady || call == Call::kMetrics;
 }
 
-// Answers hold other people's data: no cache keeps them, and no browser guesses that they are a page.
+// Answers hold other people's data: no cache keeps them, and no browser guesses that they are a page. The dashboard's
+// files hold nobody's, and say themselves how long they are kept.
 HttpResponse hardened(HttpResponse response) {
-  response.headers.set("Cache-Control", "no-store");
+  if (!response.headers.has("Cache-Control")) response.headers.add("Cache-Control", "no-store");
   response.headers.set("X-Content-Type-Options", "nosniff");
   return response;
 }
@@ -100,14 +119,21 @@ struct AdminApi::State {
     MutexLock lock(mutex);
     return config;
   }
+  Sessions sessions;
+  WrongTokens wrong_tokens;
+
+  bool is_caller_authorized(const HttpRequest& head, const ServerConfig& server) {
+    return is_authorized(head, server) || has_session(head, server, sessions, clock.now());
+  }
   HttpResponse answer(const HttpRequest& request, const Config& config_now);
 };
 
 HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& config_now) {
   // Asked again, because the token may have been changed between the head and the body.
-  if (auto refusal = refuse(request, config_now.server)) return *std::move(refusal);
+  const bool authorized = is_caller_authorized(request, config_now.server);
+  if (auto refusal = refuse(request, config_now.server, authorized)) return *std::move(refusal);
   if (auto refusal = refuse_content_type(request)) return *std::move(refusal);
-  const Routed routed = find_route(request.method, request.path);
+  const Routed routed = route_of(request);
   const Call call = routed.route->call;
   if (!checks_its_query(call) && !ignores_its_query(call)) {
     const Status status = expect_no_query(request.query);
@@ -116,6 +142,10 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
   if (call == Call::kMetrics && options.measure) options.measure();
   const CallContext context{store, clock.now(), config_now, options.draining && options.draining(),
                             options.deliveries_pending};
+  if (call == Call::kReady) return readiness(context, authorized);
+  if (call == Call::kShowSession) return show_session(config_now.server, authorized);
+  if (call == Call::kEndSession) return end_session(request, sessions);
+  if (call == Call::kBeginSession) return begin_session(request, config_now.server, sessions, context.now);
   return answer_call(context, routed, request);
 }
 
@@ -130,13 +160,29 @@ void AdminApi::configure(std::shared_ptr<const Config> config) {
 }
 
 HeadDecision AdminApi::on_head(const HttpRequest& head) {
-  if (auto refusal = refuse(head, state_->current()->server)) return {hardened(*std::move(refusal)), 0};
-  return {std::nullopt, kBodyMax};
+  const auto config = state_->current();
+  const bool authorized = state_->is_caller_authorized(head, config->server);
+  auto refusal = refuse(head, config->server, authorized);
+  if (!refusal) return {std::nullopt, kBodyMax};
+  // A wrong token is answered with the whole request, where the answer can be held back.
+  if (refusal->status == 401 && offers_token(head, config->server)) return {std::nullopt, kBodyMax};
+  return {hardened(*std::move(refusal)), 0};
 }
 
 void AdminApi::on_request(HttpRequest request, Responder responder) {
   const auto config = state_->current();
-  responder.respond(hardened(state_->answer(request, *config)));
+  const Time now = state_->clock.now();
+  const bool tries = offers_token(request, config->server);
+  if (tries && state_->wrong_tokens.is_full(now)) {
+    responder.respond(hardened(too_many_tokens_answer()));
+    return;
+  }
+  HttpResponse answer = hardened(state_->answer(request, *config));
+  if (tries && answer.status == 401) {
+    state_->wrong_tokens.answer_late(std::move(responder), std::move(answer), now);
+    return;
+  }
+  responder.respond(std::move(answer));
 }
 
 }  // namespace hookonce

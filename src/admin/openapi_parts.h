@@ -1,4 +1,4 @@
-// The two halves of the OpenAPI description. Kept by hand beside the calls; tests compare them with the routes and with
+// The parts of the OpenAPI description. Kept by hand beside the calls; tests compare them with the routes and with
 // real answers.
 #pragma once
 
@@ -6,7 +6,9 @@
 
 namespace hookonce {
 
+// Members of `paths`, without the braces around them.
 std::string_view openapi_paths();
+std::string_view openapi_session_paths();
 std::string_view openapi_components();
 
 }  // namespace hookonce

@@ -3,12 +3,12 @@
 namespace hookonce {
 
 namespace {
-constexpr std::string_view kText = R"json({
+constexpr std::string_view kText = R"json(
   "/":{
    "get":{
-    "operationId":"showIndex","summary":"What is here, for people.","security":[],
+    "operationId":"showDashboard","summary":"The dashboard, for people.","security":[],
     "responses":{
-     "200":{"description":"Plain text.","content":{"text/plain":{"schema":{"type":"string"}}}},
+     "200":{"description":"A page.","content":{"text/html":{"schema":{"type":"string"}}}},
      "421":{"$ref":"#/components/responses/Misdirected"}
     }
    }
@@ -276,8 +276,7 @@ constexpr std::string_view kText = R"json({
      "503":{"$ref":"#/components/responses/StoreUnavailable"}
     }
    }
-  }
- })json";
+  })json";
 }  // namespace
 
 std::string_view openapi_paths() {

@@ -19,6 +19,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/sources", Call::kSources},
     {"GET", "/api/v1/destinations", Call::kDestinations},
     {"GET", "/api/v1/stats", Call::kStats},
+    {"POST", "/api/v1/session", Call::kBeginSession, true},
+    {"GET", "/api/v1/session", Call::kShowSession, true},
+    {"DELETE", "/api/v1/session", Call::kEndSession, true},
 };
 
 constexpr std::string_view kId = "{id}";
@@ -48,7 +51,8 @@ Routed find_route(std::string_view method, std::string_view path) {
     const auto id = match(route.path, path);
     if (!id) continue;
     if (route.method == wanted) return {&route, *id, {}};
-    routed.allowed = route.method == "GET" ? "GET, HEAD" : std::string(route.method);
+    if (!routed.allowed.empty()) routed.allowed += ", ";
+    routed.allowed += route.method == "GET" ? "GET, HEAD" : route.method;
   }
   return routed;
 }

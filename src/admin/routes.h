@@ -20,6 +20,9 @@ enum class Call {
   kSources,
   kDestinations,
   kStats,
+  kBeginSession,
+  kShowSession,
+  kEndSession,
 };
 
 struct Route {

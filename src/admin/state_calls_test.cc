@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "admin/index_page.h"
 #include "admin/routes.h"
 #include "core/destination_counters.h"
 #include "core/source_counters.h"
@@ -65,15 +64,6 @@ TEST_F(AdminState, MetricsArePrometheusText) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(header_of(answer, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_NE(answer.body.find("hookonce_accepted_total{source=\"metrics_test\"} 3"), std::string::npos);
-}
-
-TEST_F(AdminState, TheIndexNamesEveryCall) {
-  const HttpResponse answer = get("/");
-  EXPECT_EQ(answer.status, 200);
-  for (const Route& route : routes()) {
-    if (route.path == "/") continue;
-    EXPECT_NE(answer.body.find(route.path), std::string::npos) << route.path;
-  }
 }
 
 TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {

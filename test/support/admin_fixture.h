@@ -68,6 +68,7 @@ class AdminFixture : public testing::Test {
     HeadDecision decision = api_.on_head(request);
     if (decision.refuse) return std::move(*decision.refuse);
     api_.on_request(std::move(request), Responder(channel));
+    channel->pass_deadline();
     return channel->answer().value_or(HttpResponse());
   }
   HttpResponse get(const std::string& target) { return call(request("GET", target)); }

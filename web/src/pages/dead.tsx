@@ -1,0 +1,160 @@
+// Dead letters: what used up its attempts, why, and sending many of them again after a look at how many.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, isMissing, type DeliveryRow, type ReplayFilter } from '../api.ts';
+import { replayInParts, type Progress } from '../bulk.ts';
+import { count } from '../format.ts';
+import { useFresh } from '../live.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
+import { Ago, Empty, ErrorNote, NotYet, Waiting } from '../parts/small.tsx';
+import { href, replaceRoute } from '../route.ts';
+import { useSpeech } from '../words/index.ts';
+
+const PAGE = 100;
+
+export function DeadLetters({ filter }: { filter: Record<string, string> }) {
+  const { t } = useSpeech();
+  const { source, destination } = filter;
+  const key = JSON.stringify([source, destination]);
+  const [older, setOlder] = useState<{ key: string; items: DeliveryRow[]; next: string | null }>({ key, items: [], next: null });
+  const { data, error, reload } = useFresh(key, () => api.deliveries({ source, destination, state: 'dead', limit: PAGE }), { source });
+  const names = useFresh('names', async () => {
+    const [sources, destinations] = await Promise.all([api.sources(), api.destinations()]);
+    return { sources: sources.items.map((item) => item.name), destinations: destinations.items.map((item) => item.name) };
+  }, null).data ?? { sources: [], destinations: [] };
+  const [target, setTarget] = useState<ReplayTarget | null>(null);
+  const [bulk, setBulk] = useState(false);
+  const [said, setSaid] = useState('');
+  const [moreError, setMoreError] = useState<unknown>(null);
+  const behind = older.key === key ? older.items : [];
+  const next = older.key === key && behind.length > 0 ? older.next : data?.next_cursor ?? null;
+  const more = async () => {
+    if (next === null) return;
+    setMoreError(null);
+    try {
+      const page = await api.deliveries({ source, destination, state: 'dead', limit: PAGE, cursor: next });
+      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor });
+    } catch (failure) {
+      setMoreError(failure);
+    }
+  };
+  if (data === null && isMissing(error)) return <><h1>{t.pages.dead}</h1><NotYet /></>;
+  const rowKey = (item: DeliveryRow) => `${item.event} ${item.destination}`;
+  const fresh = new Set((data?.items ?? []).map(rowKey));
+  const items = [...(data?.items ?? []), ...behind.filter((item) => !fresh.has(rowKey(item)))];
+  return (
+    <>
+      <h1>{t.pages.dead}</h1>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice label={t.source} value={source} names={names.sources} onValue={(value) => replaceRoute(['dead'], { ...filter, source: value })} />
+        <Choice label={t.destination} value={destination} names={names.destinations} onValue={(value) => replaceRoute(['dead'], { ...filter, destination: value })} />
+        {items.length > 0 && <button type="button" class="primary" onClick={() => setBulk(true)}>{t.replayAll}…</button>}
+      </form>
+      <ErrorNote error={error ?? moreError} retry={reload} />
+      <p class="said" role="status">{said}</p>
+      {data === null && error === null && <Waiting />}
+      {data !== null && items.length === 0 && <Empty title={t.noDead}><p>{t.noDeadWhy}</p></Empty>}
+      {items.length > 0 && (
+        <table class="rows dead">
+          <thead><tr>
+            <th scope="col">{t.receivedAt}</th><th scope="col">{t.source}</th><th scope="col">{t.type}</th><th scope="col">{t.key}</th>
+            <th scope="col">{t.destination}</th><th scope="col">{t.lastAnswer}</th><th scope="col" class="number">{t.attempts}</th>
+            <th scope="col"><span class="offscreen">{t.replay}</span></th>
+          </tr></thead>
+          <tbody>
+            {items.map((item) => (
+              <tr key={rowKey(item)} data-row={item.event}>
+                <td class="when"><Ago at={item.received_at} /></td>
+                <td class="source">{item.source}</td>
+                <td class="type">{item.type ?? <span class="quiet">—</span>}</td>
+                <td class="key mono"><a data-open href={href(['events', item.event])} title={item.key ?? item.event}>{item.key ?? item.event}</a></td>
+                <td class="to">{item.destination}{item.orphaned && <span class="tag warn">{t.orphaned}</span>}</td>
+                <td class="what">{item.last_status !== null && <strong>{item.last_status} </strong>}<span class="quiet">{item.last_error}</span></td>
+                <td class="number">{item.attempts}</td>
+                <td class="act"><button type="button" class="small" data-replay aria-label={`${t.replay} ${item.key ?? item.event}`}
+                        onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, destinations: [item.destination], destination: item.destination })}>{t.replay}</button></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {next !== null && items.length > 0 && <p class="more"><button type="button" onClick={() => void more()}>{t.older}</button></p>}
+      {target !== null && <ReplayDialog target={target} onClose={() => setTarget(null)} onDone={(text) => { setTarget(null); setSaid(text); reload(); }} />}
+      {bulk && <BulkReplay filter={{ dead: true, ...(source ? { source } : {}), ...(destination ? { destination } : {}) }}
+                           onClose={() => { setBulk(false); setOlder({ key, items: [], next: null }); reload(); }} />}
+    </>
+  );
+}
+
+function Choice({ label, value, names, onValue }: { label: string; value: string | undefined; names: string[]; onValue: (value: string) => void }) {
+  const { t } = useSpeech();
+  const all = value && !names.includes(value) ? [...names, value] : names;
+  return (
+    <label>{label}
+      <select value={value ?? ''} onChange={(event) => onValue(event.currentTarget.value)}>
+        <option value="">{t.all}</option>
+        {all.map((name) => <option value={name}>{name}</option>)}
+      </select>
+    </label>
+  );
+}
+
+// First how many, then whether, then how far.
+function BulkReplay({ filter, onClose }: { filter: ReplayFilter; onClose: () => void }) {
+  const { t, language } = useSpeech();
+  const [matched, setMatched] = useState<number | null>(null);
+  const [newKey, setNewKey] = useState(false);
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const [running, setRunning] = useState(false);
+  const [stopping, setStopping] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const stop = useRef(false);
+  useEffect(() => {
+    api.replays({ ...filter, dry_run: true }).then((answer) => setMatched(answer.matched), setError);
+    return () => {
+      stop.current = true;  // a closed question sends nothing more
+    };
+  }, []);
+  const send = async () => {
+    stop.current = false;
+    setStopping(false);
+    setRunning(true);
+    setError(null);
+    setProgress({ sent: 0, done: false, stopped: false });
+    try {
+      setProgress(await replayInParts({ ...filter, ...(newKey ? { new_key: true } : {}) }, () => stop.current, setProgress));
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setRunning(false);
+    }
+  };
+  const number = (value: number) => count(value, language);
+  const ended = progress !== null && !running;
+  const to = filter.destination ?? t.allDestinations;
+  return (
+    <Dialog title={t.replayAllTitle} onClose={onClose}>
+      {matched === null && error === null && <Waiting />}
+      {matched !== null && <p>{t.replayAllPreview(number(matched), filter.source ?? t.allSources, to)}</p>}
+      {progress === null && matched !== null && (
+        <>
+          <p>{newKey ? t.replayWithNewKey(to) : t.replayWithSameKey(to)}</p>
+          <label class="check"><input type="checkbox" checked={newKey} onChange={(event) => setNewKey(event.currentTarget.checked)} /> {t.useNewKey}</label>
+        </>
+      )}
+      {progress !== null && matched !== null && (
+        <>
+          <progress max={Math.max(1, matched)} value={Math.min(progress.sent, matched)} aria-label={t.progress} />
+          <p role="status">{progress.done ? t.replayAllDone(number(progress.sent)) : progress.stopped ? t.replayAllStopped(number(progress.sent), number(matched)) : t.replayAllRunning(number(progress.sent), number(matched))}</p>
+        </>
+      )}
+      <ErrorNote error={error} />
+      <div class="buttons">
+        {!ended && <button type="button" class="primary" disabled={running || matched === null || matched === 0} onClick={() => void send()}>{t.replayAllNow(number(matched ?? 0))}</button>}
+        {running
+          ? <button type="button" disabled={stopping} onClick={() => { stop.current = true; setStopping(true); }}>{t.stop}</button>
+          : <button type="button" onClick={onClose}>{ended ? t.close : t.cancel}</button>}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,172 @@
+// One event: its story on one line of time, and beside it what it contains.
+import { useState } from 'preact/hooks';
+import { api, ApiError, type Arrival, type Attempt, type EventDetail } from '../api.ts';
+import { asCurl, copy, prettyBody } from '../content.ts';
+import { bytes, clock, duration, exact } from '../format.ts';
+import { useFresh } from '../live.ts';
+import { ReplayDialog } from '../parts/replay.tsx';
+import { Ago, CauseName, CopyButton, Empty, ErrorNote, StateBadge, Waiting } from '../parts/small.tsx';
+import { useSpeech } from '../words/index.ts';
+
+export function EventPage({ id }: { id: string }) {
+  const { t } = useSpeech();
+  const [reveal, setReveal] = useState(false);
+  const { data, error, reload } = useFresh(`${id} ${reveal}`, () => api.event(id, reveal), {});
+  const [asking, setAsking] = useState<{ destination?: string } | null>(null);
+  const [said, setSaid] = useState('');
+  if (data === null) {
+    if (error instanceof ApiError && (error.status === 404 || error.status === 400)) {
+      return <Empty title={t.noSuchEvent}><p>{t.noSuchEventWhy}</p><p class="mono wrap">{id}</p></Empty>;
+    }
+    return error === null ? <Waiting /> : <ErrorNote error={error} retry={reload} />;
+  }
+  return (
+    <article>
+      <h1 class="event-name"><span class="quiet">{data.source}</span> {data.type ?? ''} <span class="mono wrap">{data.key ?? data.id}</span></h1>
+      <p class="facts">
+        <StateBadge state={data.state} /> <span>{t.receivedAt} <Ago at={data.received_at} /></span>
+        <span>{t.arrivalsSummary(data.arrivals.length === 0 ? 1 : data.duplicates + 1)}</span>
+        <span>{bytes(data.size)}</span>
+        {data.ordering_key !== null && <span>{t.orderingKey} <code>{data.ordering_key}</code></span>}
+        <span class="buttons">
+          <button type="button" class="primary" data-replay onClick={() => setAsking({})} disabled={data.deliveries.length === 0}>{t.replay}…</button>
+        </span>
+      </p>
+      <p class="facts quiet"><span>{t.eventId} <code class="wrap">{data.id}</code></span> <CopyButton text={data.id} /></p>
+      <ErrorNote error={error} retry={reload} />
+      <p class="said" role="status">{said}</p>
+      <div class="halves">
+        <section aria-labelledby="story"><h2 id="story">{t.story}</h2><Story event={data} onReplay={(destination) => setAsking({ destination })} /></section>
+        <section aria-labelledby="content"><h2 id="content">{t.content}</h2><ContentOf event={data} reveal={reveal} onReveal={() => setReveal(!reveal)} /></section>
+      </div>
+      {asking !== null && (
+        <ReplayDialog target={{ id, label: data.key ?? data.id, destinations: data.deliveries.map((delivery) => delivery.destination), ...asking }}
+                      onClose={() => setAsking(null)} onDone={(text) => { setAsking(null); setSaid(text); reload(); }} />
+      )}
+    </article>
+  );
+}
+
+type Moment = { at: number } & ({ arrival: Arrival } | { attempt: Attempt; destination: string; replayed: boolean });
+
+// A recorded success is final: what is sent after one was sent again by a person.
+function storyOf(event: EventDetail): Moment[] {
+  const moments: Moment[] = event.arrivals.map((arrival) => ({ at: Date.parse(arrival.at), arrival }));
+  for (const delivery of event.deliveries) {
+    let succeeded = false;
+    for (const attempt of delivery.attempts) {
+      moments.push({ at: Date.parse(attempt.started_at), attempt, destination: delivery.destination, replayed: succeeded });
+      succeeded = succeeded || attempt.outcome === 'success';
+    }
+  }
+  return moments.map((moment, at) => ({ moment, at })).sort((a, b) => a.moment.at - b.moment.at || a.at - b.at).map(({ moment }) => moment);
+}
+
+function Story({ event, onReplay }: { event: EventDetail; onReplay: (destination: string) => void }) {
+  const { t, language } = useSpeech();
+  const first = Date.parse(event.received_at);
+  return (
+    <>
+      <ol class="story">
+        {storyOf(event).map((moment) => (
+          <li class={'arrival' in moment ? `arrival verdict-${moment.arrival.verdict}` : `attempt outcome-${moment.attempt.outcome ?? 'running'}`}>
+            <time title={exact(new Date(moment.at).toISOString())} dateTime={new Date(moment.at).toISOString()}>{clock(new Date(moment.at).toISOString())}</time>
+            <span class="offset">{moment.at > first ? `+${duration(moment.at - first, language)}` : ''}</span>
+            <div>{'arrival' in moment
+              ? <ArrivalText arrival={moment.arrival} />
+              : <AttemptText attempt={moment.attempt} destination={moment.destination} replayed={moment.replayed} />}</div>
+          </li>
+        ))}
+      </ol>
+      {event.duplicates + 1 > event.arrivals.length && event.arrivals.length > 0 &&
+        <p class="quiet">{t.moreArrivals(event.duplicates + 1 - event.arrivals.length)}</p>}
+      {event.reason !== undefined && <p class="note">{event.reason}</p>}
+      {event.deliveries.length > 0 && (
+        <ul class="deliveries">
+          {event.deliveries.map((delivery) => (
+            <li>
+              <strong>{delivery.destination}</strong> <StateBadge state={delivery.state} />
+              {delivery.orphaned && <span class="tag warn">{t.orphaned}</span>}
+              {delivery.next_attempt_at !== null && <span>{t.nextAttempt} <Ago at={delivery.next_attempt_at} /></span>}
+              {delivery.delivered_at !== null && <span class="quiet">{t.afterFirst(duration(Date.parse(delivery.delivered_at) - first, language))}</span>}
+              <button type="button" class="small" onClick={() => onReplay(delivery.destination)} aria-label={`${t.replay} ${delivery.destination}`}>{t.replay}</button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function ArrivalText({ arrival }: { arrival: Arrival }) {
+  const { t } = useSpeech();
+  const why = t.causeWhy[arrival.cause as keyof typeof t.causeWhy];
+  return (
+    <>
+      <strong>{t.verdicts[arrival.verdict as keyof typeof t.verdicts] ?? arrival.verdict}</strong>{' '}
+      {arrival.cause !== 'first' && <CauseName cause={arrival.cause} />}
+      <span class="evidence">
+        <span>{t.from} <code>{arrival.remote}</code></span>
+        <span>{t.secretNumber(arrival.secret + 1)}</span>
+        {arrival.retry !== null && <span>{t.retryHeader(arrival.retry.number)}{arrival.retry.reason !== null && ` (${arrival.retry.reason})`}</span>}
+        {arrival.cause !== 'first' && <span>{arrival.same_body ? t.sameBytes : t.otherBytes}</span>}
+        {arrival.provider_time !== null && <span>{t.signedAt} <time title={exact(arrival.provider_time)} dateTime={arrival.provider_time}>{clock(arrival.provider_time)}</time></span>}
+      </span>
+      {why !== undefined && <p class="why">{why}</p>}
+    </>
+  );
+}
+
+function AttemptText({ attempt, destination, replayed }: { attempt: Attempt; destination: string; replayed: boolean }) {
+  const { t, language } = useSpeech();
+  return (
+    <>
+      <strong>{t.attempt(attempt.number)}</strong> → {destination}{' '}
+      <span class={`tag ${attempt.outcome === 'success' ? 'good' : attempt.outcome === 'failed' ? 'bad' : ''}`}>
+        {attempt.outcome === null ? t.running : t.outcomes[attempt.outcome]}{attempt.status !== null && ` ${attempt.status}`}
+      </span>
+      {attempt.duration_ms !== null && <span class="quiet"> {duration(attempt.duration_ms, language)}</span>}
+      {replayed && <span class="tag">{t.replayedTag}</span>}
+      {attempt.error !== null && <p class="why">{attempt.error}</p>}
+      {attempt.response !== null && attempt.response !== '' && <details><summary>{t.response}</summary><pre>{attempt.response}</pre></details>}
+    </>
+  );
+}
+
+function ContentOf({ event, reveal, onReveal }: { event: EventDetail; reveal: boolean; onReveal: () => void }) {
+  const { t } = useSpeech();
+  const [raw, setRaw] = useState(false);
+  const [copied, setCopied] = useState(false);
+  const contentType = event.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  const pretty = event.body === undefined ? null : prettyBody(event.body, contentType);
+  const shown = raw || pretty === null ? event.body ?? event.body_base64 ?? '' : pretty;
+  const masked = event.headers.some(([, value]) => value === '[masked]');
+  const curl = async () => {
+    const sources = await api.sources().catch(() => ({ items: [] }));
+    const source = sources.items.find((item) => item.name === event.source);
+    setCopied(await copy(asCurl(event, source?.url ?? source?.path ?? `/in/${event.source}`)));
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <>
+      <div class="bar">
+        {pretty !== null && (
+          <span class="switch" role="group" aria-label={t.body}>
+            <button type="button" class="small" aria-pressed={!raw} onClick={() => setRaw(false)}>{t.pretty}</button>
+            <button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(true)}>{t.raw}</button>
+          </span>
+        )}
+        <CopyButton text={event.body ?? event.body_base64 ?? ''} label={t.copyBody} />
+        <button type="button" class="small" onClick={() => void curl()}><span aria-live="polite">{copied ? t.copied : t.copyCurl}</span></button>
+      </div>
+      {masked && <p class="quiet">{t.curlMasked}</p>}
+      {event.body_base64 !== undefined && <p class="quiet">{t.notUtf8}</p>}
+      {shown === '' ? <p class="quiet">{t.emptyBody}</p> : <pre class="body" tabIndex={0} aria-label={t.body}>{shown}</pre>}
+      <h3>{t.headers} <span class="quiet">{event.headers.length}</span></h3>
+      <dl class="headers">
+        {event.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value === '' ? <span class="quiet">{t.emptyValue}</span> : value}</dd></>)}
+      </dl>
+      {(masked || reveal) && <button type="button" class="small" onClick={onReveal}>{reveal ? t.mask : t.reveal}</button>}
+    </>
+  );
+}

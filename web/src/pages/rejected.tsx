@@ -1,0 +1,95 @@
+// Rejected requests: why each was refused, what it held, and accepting it once the secret is right.
+import { useState } from 'preact/hooks';
+import { api, isMissing, type Rejected } from '../api.ts';
+import { prettyBody } from '../content.ts';
+import { bytes, count } from '../format.ts';
+import { useFresh } from '../live.ts';
+import { Ago, Empty, ErrorNote, messageOf, NotYet, Waiting } from '../parts/small.tsx';
+import { href, replaceRoute } from '../route.ts';
+import { useSpeech } from '../words/index.ts';
+
+const PAGE = 100;
+
+export function RejectedPage({ filter }: { filter: Record<string, string> }) {
+  const { t } = useSpeech();
+  const source = filter.source;
+  const key = source ?? '';
+  const { data, error, reload } = useFresh(key, () => api.rejected({ source, limit: PAGE }), { source });
+  const names = (useFresh('sources', api.sources, null).data?.items ?? []).map((item) => item.name);
+  const [older, setOlder] = useState<{ key: string; items: Rejected[]; next: string | null }>({ key, items: [], next: null });
+  const [moreError, setMoreError] = useState<unknown>(null);
+  if (data === null && isMissing(error)) return <><h1>{t.pages.rejected}</h1><NotYet /></>;
+  const behind = older.key === key ? older.items : [];
+  const next = behind.length > 0 ? older.next : data?.next_cursor ?? null;
+  const fresh = new Set((data?.items ?? []).map((item) => item.id));
+  const items = [...(data?.items ?? []), ...behind.filter((item) => !fresh.has(item.id))];
+  const more = async () => {
+    if (next === null) return;
+    setMoreError(null);
+    try {
+      const page = await api.rejected({ source, limit: PAGE, cursor: next });
+      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor });
+    } catch (failure) {
+      setMoreError(failure);
+    }
+  };
+  return (
+    <>
+      <h1>{t.pages.rejected}</h1>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>{t.source}
+          <select value={key} onChange={(event) => replaceRoute(['rejected'], { source: event.currentTarget.value })}>
+            <option value="">{t.all}</option>
+            {(key !== '' && !names.includes(key) ? [...names, key] : names).map((name) => <option value={name}>{name}</option>)}
+          </select>
+        </label>
+      </form>
+      <ErrorNote error={error ?? moreError} retry={reload} />
+      {data === null && error === null && <Waiting />}
+      {data !== null && items.length === 0 && <Empty title={t.noRejected}><p>{t.noRejectedWhy}</p></Empty>}
+      {items.length > 0 && <p class="quiet">{t.acceptHint}</p>}
+      <ul class="rejected">{items.map((item) => <RejectedItem key={item.id} item={item} onDone={reload} />)}</ul>
+      {next !== null && items.length > 0 && <p class="more"><button type="button" onClick={() => void more()}>{t.older}</button></p>}
+    </>
+  );
+}
+
+function RejectedItem({ item, onDone }: { item: Rejected; onDone: () => void }) {
+  const { t, language } = useSpeech();
+  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState<{ good: boolean; text: string; event?: string } | null>(null);
+  const accept = async () => {
+    setBusy(true);
+    try {
+      const answer = await api.accept(item.id);
+      setResult({ good: true, text: t.acceptedAs[answer.status as keyof typeof t.acceptedAs] ?? answer.status, event: answer.id });
+      onDone();
+    } catch (failure) {
+      setResult({ good: false, text: t.acceptFailed(messageOf(failure)) });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const contentType = item.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  return (
+    <li class="card" data-row={item.id}>
+      <div class="facts">
+        <strong>{item.source}</strong> <span class="tag bad">{t.codes[item.code as keyof typeof t.codes] ?? item.code}</span>
+        <Ago at={item.last_at} />
+        {item.count > 1 && <span class="tag">{t.times(count(item.count, language))}</span>}
+        <span class="quiet">{t.from} <code>{item.remote}</code> · {bytes(item.size)}</span>
+      </div>
+      <p>{item.reason}</p>
+      {item.count > 1 && <p class="quiet">{t.firstSeen} <Ago at={item.first_at} /></p>}
+      {result !== null && <p class={`note ${result.good ? 'good' : 'bad'}`} role="status">{result.text} {result.event !== undefined && <a href={href(['events', result.event])}>{t.openEvent}</a>}</p>}
+      <div class="buttons">
+        <button type="button" disabled={busy || result?.good === true} onClick={() => void accept()} aria-label={`${t.accept} ${item.source} ${item.id}`}>{t.accept}</button>
+        <details>
+          <summary>{t.content}</summary>
+          <dl class="headers">{item.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value}</dd></>)}</dl>
+          <pre class="body" tabIndex={0} aria-label={t.body}>{item.body === undefined ? item.body_base64 ?? '' : prettyBody(item.body, contentType) ?? item.body}</pre>
+        </details>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,87 @@
+// The small things that every page shows: moments, states, copy buttons, errors, and what an empty page says.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, gatewayNow, type State } from '../api.ts';
+import { copy } from '../content.ts';
+import { age, exact } from '../format.ts';
+import { useSpeech } from '../words/index.ts';
+
+// One clock for all moments of the page.
+const ticks = new Set<() => void>();
+setInterval(() => ticks.forEach((tick) => tick()), 1000);
+export function useTick() {
+  const [, setTurn] = useState(0);
+  useEffect(() => {
+    const tick = () => setTurn((turn) => turn + 1);
+    ticks.add(tick);
+    return () => void ticks.delete(tick);
+  }, []);
+}
+
+// "3 min ago", with the exact moment on hover.
+export function Ago({ at }: { at: string }) {
+  useTick();
+  const { t, language } = useSpeech();
+  const distance = gatewayNow() - Date.parse(at);
+  const text = distance < -1000 ? t.inFuture(age(-distance, language)) : t.ago(age(distance, language));
+  return <time dateTime={at} title={exact(at)}>{text}</time>;
+}
+
+const STATE_SIGN: Record<State, string> = { pending: '◔', in_flight: '◑', delivered: '●', dead: '✕' };
+
+export function StateBadge({ state }: { state: State }) {
+  const { t } = useSpeech();
+  return <span class={`state state-${state}`}><span aria-hidden="true">{STATE_SIGN[state] ?? '?'} </span>{t.states[state] ?? state}</span>;
+}
+
+export function CauseName({ cause }: { cause: string }) {
+  const { t } = useSpeech();
+  return <span>{t.causes[cause as keyof typeof t.causes] ?? cause}</span>;
+}
+
+export function CopyButton({ text, label }: { text: string; label?: string }) {
+  const { t } = useSpeech();
+  const [done, setDone] = useState(false);
+  useEffect(() => {
+    if (!done) return undefined;
+    const timer = setTimeout(() => setDone(false), 1500);
+    return () => clearTimeout(timer);
+  }, [done]);
+  return (
+    <button type="button" class="small" onClick={async () => setDone(await copy(text))}>
+      <span aria-live="polite">{done ? t.copied : label ?? t.copy}</span>
+    </button>
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function ErrorNote({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { t } = useSpeech();
+  if (error === null || error === undefined) return null;
+  if (error instanceof ApiError && error.status === 401) return null;  // the sign-in page comes
+  const unreachable = error instanceof ApiError && error.status === 0;
+  return (
+    <p class="note bad" role="alert">
+      {unreachable ? t.unreachable : messageOf(error)}
+      {retry && <> <button type="button" class="small" onClick={retry}>{t.again}</button></>}
+    </p>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return <section class="empty"><h2>{title}</h2>{children}</section>;
+}
+
+// Says that something is under way, and only where it takes long enough to be noticed.
+export function Waiting() {
+  const { t } = useSpeech();
+  return <p class="waiting" role="status">{t.loading}</p>;
+}
+
+export function NotYet() {
+  const { t } = useSpeech();
+  return <Empty title={t.notYet}><p>{t.notYetWhy}</p></Empty>;
+}

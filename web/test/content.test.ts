@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asCurl, prettyBody, prettyJson } from '../src/content.ts';
+
+test('JSON is laid out without changing what it says', () => {
+  assert.equal(prettyJson('{"a":[1,{"b":"x,{}:\\""}],"c":{}, "d" : [ ] }'),
+    '{\n  "a": [\n    1,\n    {\n      "b": "x,{}:\\""\n    }\n  ],\n  "c": {},\n  "d": []\n}');
+});
+
+test('long numbers, escapes and repeated names stay as they came', () => {
+  const text = '{"id":12345678901234567890,"x":1.00,"e":1E400,"s":"\\u0041\\/","s":"twice"}';
+  assert.equal(prettyJson(text)!.replaceAll(/\n */g, '').replaceAll('": ', '":'), text);
+});
+
+test('what is not JSON is left alone', () => {
+  for (const text of ['', 'hello', '{', '{"a":1}x']) assert.equal(prettyJson(text), null);
+});
+
+test('a form is listed by its fields', () => {
+  assert.equal(prettyBody('a=1+2&payload=%7B%22k%22%3A1%7D', 'application/x-www-form-urlencoded'), 'a = 1 2\npayload = {\n  "k": 1\n}');
+});
+
+test('a curl command quotes what a shell would read', () => {
+  const command = asCurl({ headers: [['Host', 'h'], ['Content-Type', 'a/b'], ['X-A', `it's $HOME`], ['X-Empty', '']], body: `{"a":"it's"}` }, 'http://h/in');
+  assert.equal(command, `curl -X POST 'http://h/in' \\\n  -H 'Content-Type: a/b' \\\n  -H 'X-A: it'\\''s $HOME' \\\n  -H 'X-Empty;' \\\n  --data-raw '{"a":"it'\\''s"}'`);
+});
