@@ -35,7 +35,7 @@ def counts(junit_file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--without-sdks", action="store_true", help="leave out test/sdk, which counts as one skipped test")
+    parser.add_argument("--without-sdks", action="store_true", help="leave out test/sdk and test/web, which count as one skipped test each")
     arguments = parser.parse_args()
     with servers() as environment:
         os.environ.update(environment)
@@ -44,7 +44,7 @@ def main():
 
 def run_all(arguments):
     jobs = arguments.jobs
-    suites = ["tools", "bench", "test/e2e", "test/twins", "test/crash"] + ([] if arguments.without_sdks else ["test/sdk"])
+    suites = ["tools", "bench", "test/e2e", "test/twins", "test/crash"] + ([] if arguments.without_sdks else ["test/sdk", "test/web"])
     results = []
     unit_file = os.path.join(BUILD, "unit.xml")
     e2e_file = os.path.join(BUILD, "e2e.xml")
@@ -55,13 +55,13 @@ def run_all(arguments):
                                                   "-j", str(jobs), "--output-junit", unit_file, "--progress"])
     results.append(counts(unit_file))
     # Processes wait more than they compute: one worker more than cores.
-    e2e = run("tools, end to end, SDK, twins and crash tests",
+    e2e = run("tools, end to end, SDK, dashboard, twins and crash tests",
               [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(jobs + 1), f"--junit-xml={e2e_file}",
                *suites],
               {"HOOKONCE_BINARY": os.path.join(BUILD, "hookonce")})
     results.append(counts(e2e_file))
     if arguments.without_sdks:
-        results.append((0, 0, 1))
+        results.append((0, 0, 2))
     passed, failed, skipped = (sum(column) for column in zip(*results))
     if skipped and os.environ.get("CI", "").lower() == "true":
         print(f"x: {skipped} tests were skipped, which CI does not accept")

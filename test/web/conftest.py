@@ -1,0 +1,103 @@
+"""Fixtures of the dashboard's tests: the distribution's Chromium, driven by Playwright, on the real binary.
+
+Every page that a test opens is watched: an error on its console, an uncaught exception, or a request to anywhere but the gateway fails the test.
+"""
+import os
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PREPARED = ROOT / "build" / "tools" / "sdk"
+SCREENSHOTS = ROOT / "build" / "screenshots"
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = shutil.which("chromium")
+# The packages of test/sdk/requirements.txt are in an environment of their own, made with the Python that runs this.
+sys.path += [str(path) for path in PREPARED.glob("lib/python3*/site-packages")]
+
+# Calls that this version does not have yet; the pages do without them.
+NOT_YET = ("/api/v1/stream", "/api/v1/history", "/api/v1/deliveries", "/api/v1/rejected")
+
+WAIT_MS = 20_000  # a bound for a broken program, never a pace
+
+
+def pytest_collection_modifyitems(items):
+    if CHROMIUM is None:
+        missing = pytest.mark.skip(reason="no chromium; ./x test installs it where the distribution has it")
+        for item in items:
+            if "browser" in getattr(item, "fixturenames", ()):
+                item.add_marker(missing)
+
+
+class Window:
+    """One page in a browser of its own: no cookies, no memory of others."""
+
+    def __init__(self, browser, address, **options):
+        self.origin = f"http://{address}"
+        self.context = browser.new_context(**{"locale": "en-US", "viewport": {"width": 1280, "height": 900}, **options})
+        self.context.set_default_timeout(WAIT_MS)
+        self.page = self.context.new_page()
+        self.faults = []
+        self.expected = [call for call in NOT_YET]  # parts of faults that the test provokes
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"exception: {error}"))
+        self.page.on("request", self._request)
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+    def _request(self, request):
+        if not request.url.startswith((self.origin + "/", "data:", "blob:")):
+            self.faults.append(f"foreign request: {request.url}")
+
+    def go(self, place=""):
+        self.page.goto(f"{self.origin}/#/{place}")
+        return self.page
+
+    def expect_faults(self, *parts):
+        self.expected += parts
+
+    def check(self):
+        """Nothing went wrong that the test did not provoke."""
+        assert [fault for fault in self.faults if not any(part in fault for part in self.expected)] == []
+
+    def serious_faults(self):
+        """What axe-core finds against WCAG 2.1 A and AA, but for the minor and moderate."""
+        self.page.evaluate(AXE.read_text())
+        result = self.page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})")
+        return [f"{fault['id']}: {fault['help']}: {[node['html'][:200] for node in fault['nodes']]}"
+                for fault in result["violations"] if fault["impact"] in ("serious", "critical")]
+
+    def screenshot(self, name):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+    # Chromium's own sandbox needs a user who is not root.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def window(browser):
+    """window(gateway, **options) opens a browser window on a gateway; all are looked through and closed at the end."""
+    opened = []
+
+    def begin(gateway, **options):
+        opened.append(Window(browser, gateway.admin, **options))
+        return opened[-1]
+
+    yield begin
+    for one in opened:
+        one.context.close()
+    for one in opened:
+        one.check()

@@ -1,0 +1,213 @@
+"""The live list, search, one event, and sending it again."""
+import subprocess
+
+from support import senders
+from support.gateway import SECRETS, config
+from support.http_client import post
+
+STRIPE = SECRETS["stripe"]
+
+
+def send(gateway, event_id, **extra):
+    answer = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, event_id, **extra))
+    assert answer.status == 200
+    return answer.json()["id"]
+
+
+def row(page, key):
+    return page.locator("tr[data-row]").filter(has_text=key)
+
+
+def test_new_events_come_in_at_the_top_without_a_reload(gateway, window):
+    send(gateway, "evt_old")
+    page = window(gateway).go("events")
+    row(page, "evt_old").wait_for()
+    send(gateway, "evt_new")
+    row(page, "evt_new").wait_for()
+    assert [link.inner_text() for link in page.locator("a[data-open]").all()] == ["evt_new", "evt_old"]
+    row(page, "evt_new").get_by_text("delivered").wait_for()
+    send(gateway, "evt_old")
+    row(page, "evt_old").get_by_text("+1").wait_for()
+
+
+def test_a_reader_further_down_is_not_moved_but_told(gateway, window):
+    for number in range(60):
+        send(gateway, f"evt_many_{number}")
+    page = window(gateway, viewport={"width": 900, "height": 500}).go("events")
+    row(page, "evt_many_59").wait_for()
+    page.evaluate("scrollTo(0, 600)")
+    page.wait_for_function("scrollY > 100")
+    for number in range(3):
+        send(gateway, f"evt_late_{number}")
+    page.get_by_role("button", name="3 new").wait_for()
+    assert row(page, "evt_late_0").count() == 0 and page.evaluate("scrollY") > 100
+    page.get_by_role("button", name="3 new").click()
+    row(page, "evt_late_0").wait_for()
+    assert page.locator("a[data-open]").first.inner_text() == "evt_late_2"
+    page.wait_for_function("scrollY === 0")
+
+
+def test_older_events_are_fetched_page_by_page(gateway, window):
+    for number in range(60):
+        send(gateway, f"evt_older_{number}")
+    page = window(gateway).go("events")
+    row(page, "evt_older_59").wait_for()
+    assert page.locator("tr[data-row]").count() == 50
+    page.get_by_role("button", name="Older", exact=True).click()
+    row(page, "evt_older_0").wait_for()
+    keys = [link.inner_text() for link in page.locator("a[data-open]").all()]
+    assert keys == [f"evt_older_{number}" for number in reversed(range(60))]
+
+
+def test_without_a_stream_the_list_looks_every_few_seconds(gateway, window):
+    view = window(gateway)
+    view.expect_faults("/api/v1/stream")
+    view.page.route("**/api/v1/stream*", lambda route: route.abort())
+    page = view.go("events")
+    page.get_by_text("every 3 s").wait_for()
+    page.get_by_role("heading", name="No event yet").wait_for()
+    send(gateway, "evt_polled")
+    row(page, "evt_polled").wait_for()
+
+
+def test_filters_live_in_the_address(gateway, window):
+    send(gateway, "evt_paid")
+    send(gateway, "evt_failed", event_type="invoice.payment_failed")
+    post(gateway.ingest, "/in/github", senders.github(SECRETS["github"], "guid-filter"))
+    view = window(gateway)
+    page = view.go("events")
+    row(page, "guid-filter").wait_for()
+    page.get_by_label("Source").select_option("stripe")
+    row(page, "guid-filter").wait_for(state="detached")
+    page.get_by_label("Type", exact=True).fill("invoice.payment_failed")
+    row(page, "evt_paid").wait_for(state="detached")
+    page.wait_for_function("location.hash.includes('source=stripe') && location.hash.includes('type=invoice.payment_failed')")
+    colleague = window(gateway)
+    other = colleague.page
+    other.goto(page.url)
+    row(other, "evt_failed").wait_for()
+    assert other.locator("tr[data-row]").count() == 1
+    other.get_by_role("link", name="Clear filters").click()
+    row(other, "guid-filter").wait_for()
+
+
+def test_one_paste_into_one_field_opens_the_event(gateway, window):
+    event = send(gateway, "evt_asked_for")
+    send(gateway, "evt_other")
+    page = window(gateway).go()
+    for text in ("evt_asked_for", event):
+        page.get_by_role("searchbox", name="Search: event, key, type, text").fill(text)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/#/events/{event}")
+        page.get_by_role("heading", name="What happened").wait_for()
+        page.goto(page.url.split("#")[0] + "#/")
+    page.get_by_role("searchbox", name="Search: event, key, type, text").fill("evt_")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/#/events?q=evt_")
+    row(page, "evt_other").wait_for()
+
+
+def test_a_search_is_data_and_never_syntax(gateway, window):
+    send(gateway, "evt_plain")
+    page = window(gateway).go("events?q=%25")
+    page.get_by_role("heading", name="No event fits").wait_for()
+
+
+def test_one_event_tells_its_story(gateway, backend, window):
+    backend.answer_with(lambda request, nth: 500 if nth == 1 else 200)
+    body = senders.slack_body("EvStory")
+    event = post(gateway.ingest, "/in/slack", senders.slack(SECRETS["slack"], body=body)).json()["id"]
+    post(gateway.ingest, "/in/slack", senders.slack(SECRETS["slack"], body=body, retry=(1, "http_timeout")))
+    gateway.wait_for_state(event, "delivered")
+    page = window(gateway).go(f"events/{event}")
+    story = page.locator(".story")
+    story.get_by_text("accepted", exact=True).wait_for()
+    story.get_by_text("provider retry").wait_for()
+    story.get_by_text("retry 1 by its header (http_timeout)").wait_for()
+    story.get_by_text("failed 500").wait_for()
+    story.get_by_text("success 200").wait_for()
+    page.get_by_text("2 arrivals, 1 event").wait_for()
+    assert '  "event_id": "EvStory"' in page.locator("pre.body").inner_text()
+    page.get_by_role("button", name="Raw").click()
+    assert page.locator("pre.body").inner_text() == body.decode()
+    page.get_by_text("X-Slack-Signature").wait_for()
+
+
+def test_replay_says_what_it_will_do_and_does_it(gateway, backend, window):
+    event = send(gateway, "evt_again")
+    gateway.wait_for_state(event, "delivered")
+    page = window(gateway).go(f"events/{event}")
+    page.get_by_role("button", name="Replay…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Sends to backend again with the same Idempotency-Key. A backend that dedups will ignore it.").wait_for()
+    dialog.get_by_role("button", name="Cancel").click()
+    dialog.wait_for(state="detached")
+    page.get_by_role("button", name="Replay…").click()
+    dialog.get_by_role("button", name="Send again").click()
+    page.get_by_text("1 delivery is on the way again.").wait_for()
+    page.locator(".story").get_by_text("replayed by a person").wait_for()
+    page.get_by_role("button", name="Replay…").click()
+    dialog.get_by_label("Use a new Idempotency-Key").check()
+    dialog.get_by_text("under a new Idempotency-Key").wait_for()
+    dialog.get_by_role("button", name="Send again").click()
+    backend.wait_for(3)
+    assert [request.header("Idempotency-Key") for request in backend.requests] == [event, event, event + ".1"]
+    assert [request.header("Hookonce-Replay") for request in backend.requests] == [None, "true", "true"]
+    page.locator(".story").get_by_text("attempt 3").wait_for()
+
+
+def test_the_keyboard_is_enough(gateway, window):
+    send(gateway, "evt_first")
+    second = send(gateway, "evt_second")
+    page = window(gateway).go("events")
+    row(page, "evt_second").wait_for()
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_text("next row").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.textContent") == "evt_first"
+    page.keyboard.press("k")
+    assert page.evaluate("document.activeElement.textContent") == "evt_second"
+    page.keyboard.press("r")
+    page.get_by_role("dialog").get_by_text("evt_second").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    assert page.evaluate("document.activeElement.closest('[data-row]') !== null"), "the focus goes back to the row"
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/#/events/{second}")
+    page.get_by_role("heading", name="What happened").wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("evt_first jk?")
+    assert page.locator("#search").input_value() == "evt_first jk?", "what is typed is text"
+
+
+def test_what_senders_write_is_shown_and_never_run(gateway, window):
+    evil = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+    headers, body = senders.github(SECRETS["github"], evil, event=evil, body=('{"a":"' + evil + '"}').encode())
+    event = post(gateway.ingest, "/in/github", (headers, body)).json()["id"]
+    view = window(gateway)
+    alerts = []
+    view.page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    page = view.go("events")
+    row(page, evil).wait_for()
+    page = view.go(f"events/{event}")
+    page.get_by_role("heading", name="What happened").wait_for()
+    assert evil in page.locator("pre.body").inner_text() and evil in page.locator(".event-name").inner_text()
+    assert page.locator("main img, main script").count() == 0 and alerts == []
+
+
+def test_the_copied_curl_command_sends_the_same_request(gateway, window):
+    body = senders.stripe_body("evt_curl", note="it's \"quoted\" $HOME `x` \\n")
+    event = send(gateway, "evt_curl", body=body)
+    view = window(gateway, permissions=["clipboard-read", "clipboard-write"])
+    page = view.go(f"events/{event}")
+    page.get_by_role("button", name="Copy as curl").click()
+    page.get_by_text("Copied").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()").replace("'/in/stripe'", f"'http://{gateway.ingest}/in/stripe'")
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert f'"id":"{event}"' in done.stdout and '"status":"duplicate"' in done.stdout
+    assert [arrival["same_body"] for arrival in gateway.event(event)["arrivals"]] == [True, True]
