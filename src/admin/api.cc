@@ -83,12 +83,14 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
       return list_destinations(context);
     case Call::kStats:
       return show_stats(context);
+    case Call::kStream:
+      return watch_events(context, request.query);
   }
   return error_response(500, "internal", "a call without an answer; this is a bug");
 }
 
 bool checks_its_query(Call call) {
-  return call == Call::kListEvents || call == Call::kGetEvent;
+  return call == Call::kListEvents || call == Call::kGetEvent || call == Call::kStream;
 }
 // Probes and scrapers add parameters of their own, which mean nothing here.
 bool ignores_its_query(Call call) {
@@ -107,13 +109,14 @@ HttpResponse hardened(HttpResponse response) {
 
 struct AdminApi::State {
   Store& store;
+  LiveHub& live;
   const Clock& clock;
   const Options options;
 
   Mutex mutex;
   std::shared_ptr<const Config> config GUARDED_BY(mutex) = std::make_shared<const Config>();
 
-  State(Store& s, const Clock& c, Options o) : store(s), clock(c), options(std::move(o)) {}
+  State(Store& s, LiveHub& l, const Clock& c, Options o) : store(s), live(l), clock(c), options(std::move(o)) {}
 
   std::shared_ptr<const Config> current() {
     MutexLock lock(mutex);
@@ -140,8 +143,8 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
     if (!status.ok()) return error_response(400, "invalid_parameter", status.message());
   }
   if (call == Call::kMetrics && options.measure) options.measure();
-  const CallContext context{store, clock.now(), config_now, options.draining && options.draining(),
-                            options.deliveries_pending};
+  const CallContext context{
+      store, live, clock.now(), config_now, options.draining && options.draining(), options.deliveries_pending};
   if (call == Call::kReady) return readiness(context, authorized);
   if (call == Call::kShowSession) return show_session(config_now.server, authorized);
   if (call == Call::kEndSession) return end_session(request, sessions);
@@ -149,8 +152,8 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
   return answer_call(context, routed, request);
 }
 
-AdminApi::AdminApi(Store& store, const Clock& clock, Options options)
-    : state_(std::make_unique<State>(store, clock, std::move(options))) {}
+AdminApi::AdminApi(Store& store, LiveHub& live, const Clock& clock, Options options)
+    : state_(std::make_unique<State>(store, live, clock, std::move(options))) {}
 
 AdminApi::~AdminApi() = default;
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "admin/live_hub.h"
 #include "base/http_handler.h"
 #include "base/metrics.h"
 #include "core/config.h"
@@ -22,8 +23,8 @@ class AdminApi final : public HttpHandler {
     std::function<void()> measure;             // before /metrics is answered, on this API's thread; may be empty
   };
 
-  // REQUIRES: store and clock outlive this.
-  AdminApi(Store& store, const Clock& clock, Options options);
+  // REQUIRES: store, live and clock outlive this.
+  AdminApi(Store& store, LiveHub& live, const Clock& clock, Options options);
   ~AdminApi() override;
 
   void configure(std::shared_ptr<const Config> config);  // any thread

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "admin/live_hub.h"
 #include "base/clock.h"
 #include "base/http_message.h"
 #include "core/config.h"
@@ -12,6 +13,7 @@ namespace hookonce {
 
 struct CallContext {
   Store& store;
+  LiveHub& live;
   Time now{};
   const Config& config;
   bool draining = false;

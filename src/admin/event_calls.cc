@@ -135,6 +135,19 @@ HttpResponse replay_event(const CallContext& context, const EventCall& call) {
   return json_answer(202, json::object{{"deliveries", std::move(deliveries)}});
 }
 
+HttpResponse watch_events(const CallContext& context, std::string_view query) {
+  Result<LiveFilter> filter = parse_live_query(query);
+  if (!filter.ok()) return error_response(400, "invalid_parameter", filter.status().message());
+  HttpResponse response{200, {{"Content-Type", "text/event-stream"}}, ""};
+  response.stream = context.live.watch(std::move(*filter));
+  if (response.stream == nullptr) {
+    response = error_response(503, "overloaded",
+                              "already " + std::to_string(kWatchersMax) + " callers watch; close one, then try again");
+    response.headers.add("Retry-After", "5");
+  }
+  return response;
+}
+
 HttpResponse replay_events(const CallContext& context, std::string_view body) {
   const Result<json::value> parsed_body = parse_json(body.empty() ? "{}" : body);
   if (!parsed_body.ok()) return broken_body(parsed_body.status());

@@ -17,6 +17,9 @@ struct EventCall {
 HttpResponse get_event(const CallContext& context, const EventCall& call);
 HttpResponse replay_event(const CallContext& context, const EventCall& call);
 
+// The live stream.
+HttpResponse watch_events(const CallContext& context, std::string_view query);
+
 HttpResponse replay_events(const CallContext& context, std::string_view body);
 
 }  // namespace hookonce

@@ -128,6 +128,19 @@ Result<bool> parse_reveal(std::string_view query) {
   return invalid("`reveal` is \"" + to_utf8(value) + "\"; it is true or false");
 }
 
+Result<LiveFilter> parse_live_query(std::string_view query) {
+  HK_ASSIGN(Pairs pairs, parse_query(query, {"source", "type", "key", "destination"}));
+  LiveFilter filter;
+  for (auto& [name, value] : pairs) {
+    if (value.empty()) continue;
+    (name == "source" ? filter.source
+     : name == "type" ? filter.type
+     : name == "key"  ? filter.key
+                      : filter.destination) = std::move(value);
+  }
+  return filter;
+}
+
 Status expect_no_query(std::string_view query) {
   return parse_query(query, {}).status();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "admin/live_hub.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -24,6 +25,8 @@ struct ListQuery {
 Result<ListQuery> parse_list_query(std::string_view query, Time now);
 // The query of GET /api/v1/events/{id}: whether secrets are to be shown.
 Result<bool> parse_reveal(std::string_view query);
+// The query of GET /api/v1/stream.
+Result<LiveFilter> parse_live_query(std::string_view query);
 // The query of a call that takes no parameter.
 Status expect_no_query(std::string_view query);
 

@@ -9,6 +9,7 @@ namespace hookonce {
 // Members of `paths`, without the braces around them.
 std::string_view openapi_paths();
 std::string_view openapi_session_paths();
+std::string_view openapi_live_paths();
 std::string_view openapi_components();
 
 }  // namespace hookonce

@@ -22,6 +22,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/session", Call::kBeginSession, true},
     {"GET", "/api/v1/session", Call::kShowSession, true},
     {"DELETE", "/api/v1/session", Call::kEndSession, true},
+    {"GET", "/api/v1/stream", Call::kStream},
 };
 
 constexpr std::string_view kId = "{id}";

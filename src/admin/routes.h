@@ -23,6 +23,7 @@ enum class Call {
   kBeginSession,
   kShowSession,
   kEndSession,
+  kStream,
 };
 
 struct Route {

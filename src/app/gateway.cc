@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "admin/api.h"
+#include "app/live_feed.h"
 #include "app/process_limits.h"
 #include "app/upkeep.h"
 #include "base/budget.h"
@@ -68,6 +69,8 @@ class RunningGateway final : public Gateway {
   // Built from top to bottom, and null where the start did not get that far. Each refers only to what stands above it,
   // but for the committer's hooks, which are quiet once close() has stopped it.
   Budget budget_;
+  LiveHub live_{clock_};
+  LiveFeed feed_{live_, options_.ingest_observer, options_.delivery_observer};
   std::unique_ptr<Store> store_;
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Committer> committer_;
@@ -95,9 +98,9 @@ Status RunningGateway::build() {
   upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_, [this] { pool_->nudge(); });
   committer_ = std::make_unique<Committer>(*store_, clock_, committer_options());
   DeliveryPool::Options pool_options;
-  pool_options.observer = options_.delivery_observer;
+  pool_options.observer = &feed_;
   pool_ = std::make_unique<DeliveryPool>(*store_, *committer_, *sender_, clock_, pool_options);
-  ingest_ = std::make_unique<Ingest>(*store_, *committer_, clock_, options_.ingest_observer);
+  ingest_ = std::make_unique<Ingest>(*store_, *committer_, clock_, &feed_);
   HK_TRY(ingest_->configure(config_));
 
   AdminApi::Options admin_options;
@@ -105,7 +108,7 @@ Status RunningGateway::build() {
   admin_options.deliveries_pending = [this] { pool_->nudge(); };
   admin_options.measure = [this] { upkeep_->measure(clock_.now()); };
   for (const std::string& weakness : store_->weaknesses()) log_warn("store.weak", {{"why", weakness}});
-  admin_ = std::make_unique<AdminApi>(*store_, clock_, std::move(admin_options));
+  admin_ = std::make_unique<AdminApi>(*store_, live_, clock_, std::move(admin_options));
   admin_->configure(config_);
   return {};
 }

@@ -56,11 +56,22 @@ struct HttpRequest {
   Budget::Charge charge;  // what the body takes of max_inflight; released with the request
 };
 
+// The rest of an answer that goes on for as long as both sides want: the server asks for more some times a second, and
+// not before the peer has read what came before.
+class BodyStream {
+ public:
+  virtual ~BodyStream() = default;
+  // The next bytes, empty where there are none now; nullopt ends the answer. Called on the connection's own thread;
+  // must not block.
+  virtual std::optional<std::string> next() = 0;
+};
+
 struct HttpResponse {
   int status = 200;
   Headers headers;  // without Content-Length, Connection and Date: the server adds those
   std::string body;
-  bool close = false;  // true: `Connection: close`, and the connection ends after this answer
+  std::shared_ptr<BodyStream> stream;  // goes on behind `body`, and the connection ends with it; null: `body` is all
+  bool close = false;                  // true: `Connection: close`, and the connection ends after this answer
 };
 
 // The standard reason phrase, "Unknown" for a status that has none here.

@@ -7,10 +7,10 @@
 
 #include "base/bytes.h"
 #include "cli/commands.h"
+#include "cli/event_stream.h"
 #include "cli/terminal.h"
 #include "core/config_load.h"
 #include "core/model.h"
-#include "http/client.h"
 #include "provider/registry.h"
 
 namespace hookonce {
@@ -20,7 +20,8 @@ namespace {
 constexpr Duration kAnswerWithin = std::chrono::seconds(60);  // a search through bodies may read a large inbox
 // A body of 25 MiB whose every byte takes six in JSON, with room for its headers.
 constexpr std::size_t kAnswerMax = 192 * kMiB;
-constexpr std::string_view kIngestCode = "no_such_source";  // what the ingest listener says of the API's paths
+constexpr Duration kFollowFor = std::chrono::hours(24 * 365);  // a stream lasts until someone ends it
+constexpr std::string_view kIngestCode = "no_such_source";     // what the ingest listener says of the API's paths
 constexpr int kSameKeyShown = 50;  // events listed for one provider's id; more than one is rare already
 
 std::string unreachable(const std::string& url, const ClientResponse& response) {
@@ -106,14 +107,42 @@ Result<json::value> AdminClient::post(std::string_view path, const json::value& 
   return call("POST", path, &body);
 }
 
-Result<json::value> AdminClient::call(std::string method, std::string_view target, const json::value* body) const {
+ClientRequest AdminClient::request_to(std::string method, std::string_view target) const {
   ClientRequest request;
   request.method = std::move(method);
   request.url = url_ + std::string(target);
   request.timeout = kAnswerWithin;
   request.response_limit = kAnswerMax;
-  request.headers.add("Accept", "application/json");
   if (!token_.empty()) request.headers.add("Authorization", "Bearer " + token_);
+  return request;
+}
+
+Status AdminClient::follow(std::string_view path, const QueryText& query, const OnEvent& on_event) const {
+  std::string target(path);
+  if (!query.text().empty()) target += "?" + query.text();
+  ClientRequest request = request_to("GET", target);
+  request.headers.add("Accept", "text/event-stream");
+  request.timeout = kFollowFor;
+  bool ended = false;
+  EventStreamReader reader([&](std::string_view name, std::string_view data) {
+    if (ended) return;
+    // What is not JSON is no fact; a later version may send other things.
+    if (const Result<json::value> value = parse_json(data); value.ok()) ended = !on_event(name, *value);
+  });
+  request.on_body = [&](std::string_view piece) {
+    reader.take(piece);
+    return !ended;
+  };
+  const ClientResponse response = fetch(request);
+  if (ended) return {};
+  if (response.result != ClientResponse::Result::kAnswered) return unavailable(unreachable(url_, response));
+  if (response.status < 200 || response.status > 299) return refused(url_, response);
+  return unavailable(fmt::format("the gateway at {} ended the stream; it stops, or starts again", url_));
+}
+
+Result<json::value> AdminClient::call(std::string method, std::string_view target, const json::value* body) const {
+  ClientRequest request = request_to(std::move(method), target);
+  request.headers.add("Accept", "application/json");
   if (body != nullptr) {
     request.headers.add("Content-Type", "application/json");
     request.body = std::make_shared<const std::string>(to_json(*body));

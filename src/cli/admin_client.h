@@ -6,12 +6,14 @@
 //   HK_ASSIGN(json::value page, client.get("/api/v1/events", query));
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "http/client.h"
 
 namespace CLI {
 class App;
@@ -47,11 +49,17 @@ class AdminClient {
   Result<json::value> get(std::string_view path, const QueryText& query = {}) const;
   Result<json::value> post(std::string_view path, const json::value& body) const;
 
+  // Follows a stream of server-sent events until it breaks off or `on_event` says false, which alone is ok. Errors as
+  // above.
+  using OnEvent = std::function<bool(std::string_view name, const json::value& data)>;
+  Status follow(std::string_view path, const QueryText& query, const OnEvent& on_event) const;
+
   // The events (rows of the list) that `id` names: the gateway's id, else a provider's. kNotFound where there is none.
   Result<json::array> find(std::string_view id) const;
 
  private:
   AdminClient(std::string url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}
+  ClientRequest request_to(std::string method, std::string_view target) const;
   Result<json::value> call(std::string method, std::string_view target, const json::value* body) const;
 
   std::string url_;  // without a final slash

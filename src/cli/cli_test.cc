@@ -56,7 +56,7 @@ class Directory {
   std::filesystem::path path_;
 };
 
-constexpr const char* kCommands[] = {"serve", "forward", "check",  "events", "show",   "replay",
+constexpr const char* kCommands[] = {"serve", "forward", "check",  "events", "tail",   "show",   "replay",
                                      "store", "send",    "hammer", "sink",   "verify", "version"};
 
 TEST(Help, NamesEveryCommandAndTheExitStatuses) {

@@ -178,7 +178,10 @@ void DeliveryPool::State::tick(const std::shared_ptr<const Config>& config) {
     wake_at = blocked_until;
     return;
   }
-  for (const DeadDelivery& dead : tick->dead) slots->report.died_unknown(dead);
+  for (const DeadDelivery& dead : tick->dead) {
+    slots->report.died_unknown(dead);
+    if (options.observer != nullptr) options.observer->buried(dead);
+  }
   for (Lease& lease : tick->leases) start_attempt(std::move(lease), config, now);
   wake_at = tick->wake_at;
   if (options.idle_poll > Duration::zero())

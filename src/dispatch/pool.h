@@ -21,6 +21,8 @@ class DeliveryPool {
     virtual ~Observer() = default;
     // After the settlement was committed; on the committer's thread, must not block.
     virtual void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) = 0;
+    // A delivery ended as dead because its last attempt's lease ran out; on the pool's thread, must not block.
+    virtual void buried(const DeadDelivery&) {}
   };
   struct Options {
     Duration idle_poll{};  // shared stores: look again after this at the latest; zero: never needed

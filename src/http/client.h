@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/http_message.h"
@@ -22,6 +23,9 @@ struct ClientRequest {
   std::shared_ptr<const std::string> body;      // null: none
   Duration timeout = std::chrono::seconds(10);  // for the whole exchange, whatever trickles in
   std::size_t response_limit = 64 * 1024;       // of the body; the rest is not read and the connection closes
+  // Set: gets the body of a 2xx piece by piece as it comes, on the client's thread, instead of the response; false ends
+  // the exchange.
+  std::function<bool(std::string_view piece)> on_body;
   bool allow_private = true;  // false: private, loopback and link-local addresses are refused after resolution
   std::string ca_file;        // PEM: these authorities alone are trusted; empty: the system's
   std::string client_cert;    // PEM; empty: none

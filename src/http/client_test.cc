@@ -73,6 +73,26 @@ TEST_F(HttpClientTest, SendsTheBodyByteForByteWhateverItsSize) {
   EXPECT_EQ(server.connections(), 1) << "the connection is kept";
 }
 
+TEST_F(HttpClientTest, ABodyIsHandedOverAsItComesForHoweverLong) {
+  Signal seen;
+  RawServer server([&](RawServer::Connection& c) {
+    c.read_request();
+    c.write("HTTP/1.1 200 OK\r\n\r\nfirst");
+    seen.wait();  // the client has it although the answer goes on
+    c.write("second");
+  });
+  std::string got;
+  ClientRequest request{.method = "GET", .url = server.url(), .timeout = std::chrono::hours(24 * 365)};
+  request.on_body = [&](std::string_view piece) {
+    got += piece;
+    if (got == "first") seen.set();
+    return got != "firstsecond";
+  };
+  const ClientResponse response = exchange(request);
+  EXPECT_EQ(got, "firstsecond");
+  EXPECT_EQ(response.body, "");
+}
+
 TEST_F(HttpClientTest, OtherMethodsAndNoBody) {
   RawServer server(answer_ok);
   EXPECT_EQ(exchange({.method = "GET", .url = server.url("/g")}).status, 200);

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +21,8 @@ namespace {
 constexpr long kIdleReuseSeconds = 3;
 // Even a busy connection lets go of the old server after this, so that a moved name is followed.
 constexpr long kConnectionLifeSeconds = 60;
+// curl counts milliseconds in an int and refuses more; no handshake that long comes about.
+constexpr std::chrono::seconds kConnectMax = std::chrono::hours(24);
 // curl keeps a parsed CA file for a day; a file that was replaced must count sooner.
 constexpr long kCaFileKeptSeconds = 60;
 
@@ -57,7 +60,11 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* data) {
 }
 
 std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* data) {
-  return static_cast<ClientTransfer*>(data)->answer.take_body({bytes, size}) ? size : 0;
+  auto& transfer = *static_cast<ClientTransfer*>(data);
+  const bool is_streamed =
+      transfer.request.on_body && transfer.answer.status() >= 200 && transfer.answer.status() < 300;
+  const bool go_on = is_streamed ? transfer.request.on_body({bytes, size}) : transfer.answer.take_body({bytes, size});
+  return go_on ? size : 0;
 }
 
 // Asked right before the request is written, on a new connection and on a reused one.
@@ -251,7 +258,7 @@ Status set_up(ClientTransfer& transfer, CurlOwned<CURL> handle) {
   }
   // Only so that curl's own limit of 300 s for connecting does not come first: the deadline is ours.
   const auto longest = std::chrono::ceil<std::chrono::seconds>(request.timeout) + std::chrono::seconds(1);
-  set(easy, CURLOPT_CONNECTTIMEOUT, static_cast<long>(longest.count()));
+  set(easy, CURLOPT_CONNECTTIMEOUT, static_cast<long>(std::min(longest, kConnectMax).count()));
   if (curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str()) != CURLE_OK) return invalid("url: too long");
   transfer.easy = std::move(handle);
   return {};

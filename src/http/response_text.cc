@@ -61,7 +61,8 @@ std::string response_text(const HttpResponse& response, const ResponseForm& form
     if (breaks_framing(header) || is_servers_own(header.name)) continue;
     text.append(header.name).append(": ").append(header.value).append("\r\n");
   }
-  if (!bodiless) fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", response.body.size());
+  if (!bodiless && !form.open_end)
+    fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", response.body.size());
   if (form.close) {
     text.append("Connection: close\r\n");
   } else if (form.say_keep_alive) {

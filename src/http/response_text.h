@@ -20,6 +20,7 @@ class HttpDate {
 
 struct ResponseForm {
   bool head_request = false;    // the body is left out, its length is not
+  bool open_end = false;        // the body's length is unknown: it ends with the connection
   bool close = false;           // Connection: close
   bool say_keep_alive = false;  // an HTTP/1.0 client needs to be told
 };

@@ -17,6 +17,8 @@ constexpr std::uint64_t kDropMax = 32 * 1024 * 1024;
 constexpr Duration kDropTime = std::chrono::seconds(10);
 // How long a client may take to close its side after the last answer.
 constexpr Duration kLingerTime = std::chrono::seconds(2);
+// How often a stream is asked for more: soon enough for a person who watches, seldom enough to cost nothing.
+constexpr Duration kStreamPeriod = std::chrono::milliseconds(100);
 // A body gets room step by step as it really comes: announcing much must not take much.
 constexpr std::size_t kBodyFirstRoom = 256 * 1024;
 
@@ -69,6 +71,7 @@ void Connection::begin() {
 }
 
 void Connection::drain() {
+  if (state_ == State::kStreaming) return end();
   if (state_ != State::kHead || head_begun_) return;
   // A request that lies in the socket already is still answered.
   on_readable();
@@ -85,6 +88,7 @@ void Connection::close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
   deadline_ = Duration::max();
+  stream_.reset();
   transport_.close();
   loop_.remove(*this);
 }
@@ -100,6 +104,9 @@ void Connection::expire() {
       return;
     case State::kBody:
       fail(408, "timeout", "the request's body did not arrive in time");
+      return;
+    case State::kStreaming:
+      go_on_streaming();
       return;
     default:
       close();
@@ -159,6 +166,9 @@ bool Connection::step() {
       return read_body();
     case State::kDropping:
       return drop_body();
+    case State::kStreaming:  // Nothing can follow an answer without an end.
+      unread_ = {};
+      return false;
     case State::kLingering:
       dropped_ += unread_.size();
       unread_ = {};
@@ -184,6 +194,7 @@ void Connection::arm() {
   switch (state_) {
     case State::kHead:
     case State::kBody:
+    case State::kStreaming:  // to see that the peer has gone
     case State::kDropping:
     case State::kLingering:
       wait_readable();
@@ -423,9 +434,12 @@ bool Connection::fail_overloaded() {
 
 void Connection::answer(HttpResponse response) {
   if (state_ != State::kHandling) return;
-  close_after_ = close_after_ || response.close || loop_.context().draining.load(std::memory_order_relaxed);
+  if (!head_request_) stream_ = std::move(response.stream);
+  close_after_ =
+      close_after_ || response.close || stream_ != nullptr || loop_.context().draining.load(std::memory_order_relaxed);
   ResponseForm form;
   form.head_request = head_request_;
+  form.open_end = stream_ != nullptr;
   form.close = close_after_;
   form.say_keep_alive = !close_after_ && !parser_.framing().version_1_1;
   output_ = response_text(response, form, loop_.date());
@@ -451,7 +465,10 @@ void Connection::flush() {
 
 void Connection::finish_answer() {
   std::string().swap(output_);
-  if (close_after_) {
+  if (stream_ != nullptr && !loop_.context().draining) {
+    state_ = State::kStreaming;
+    deadline_ = steady_now() + kStreamPeriod;
+  } else if (close_after_) {
     linger();
   } else if (body_unread_) {
     state_ = State::kDropping;
@@ -459,6 +476,17 @@ void Connection::finish_answer() {
   } else {
     next_request();
   }
+}
+
+void Connection::go_on_streaming() {
+  std::optional<std::string> more = stream_->next();
+  if (!more) stream_.reset();
+  output_ = std::move(more).value_or("");
+  output_sent_ = 0;
+  state_ = State::kWriting;
+  deadline_ = steady_now() + loop_.context().options.write_timeout;
+  flush();
+  run({});
 }
 
 void Connection::linger() {

@@ -2,6 +2,7 @@
 //
 //   handshake (TLS) -> head -> [body] -> handling -> writing -> head ...          keep-alive
 //                        |       |                     |-----> dropping -> head   refused, its body is read and dropped
+//                        |       |                     |-----> streaming <-> writing -> lingering     a stream's end
 //                        `-------`--> writing (408, 4xx, 503) -> lingering -> closed
 //
 // While a request is handled nothing is read, so that a client can't queue more than one buffer. Lingering reads and
@@ -44,7 +45,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void set_index(std::size_t index) { index_ = index; }
 
  private:
-  enum class State { kHandshake, kHead, kBody, kHandling, kWriting, kDropping, kLingering, kClosed };
+  enum class State { kHandshake, kHead, kBody, kHandling, kWriting, kStreaming, kDropping, kLingering, kClosed };
 
   void shake_hands();
   void begin();
@@ -77,6 +78,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool fail_overloaded();
   void flush();
   void finish_answer();
+  void go_on_streaming();
   void linger();
 
   Loop& loop_;
@@ -95,6 +97,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string_view unread_;  // inside run(): the same or a part of the loop's read buffer
   std::string output_;       // the answer on its way
   std::size_t output_sent_ = 0;
+  std::shared_ptr<BodyStream> stream_;  // what comes behind output_; null: nothing
 
   // The request being read.
   RequestHeadParser parser_;

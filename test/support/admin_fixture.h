@@ -107,7 +107,8 @@ class AdminFixture : public testing::Test {
   TestLoop loop_;
   bool draining_ = false;
   int nudges_ = 0;
-  AdminApi api_{store_, clock_, AdminApi::Options{[this] { return draining_; }, [this] { ++nudges_; }}};
+  LiveHub live_{clock_};
+  AdminApi api_{store_, live_, clock_, AdminApi::Options{[this] { return draining_; }, [this] { ++nudges_; }}};
 };
 
 inline std::string code_of(const HttpResponse& response) {

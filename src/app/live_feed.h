@@ -1,0 +1,31 @@
+// What ingest and dispatch tell as it happens, told on to the live stream and to whoever else observes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "admin/live_hub.h"
+#include "dispatch/pool.h"
+#include "ingest/ingest.h"
+
+namespace hookonce {
+
+class LiveFeed final : public Ingest::Observer, public DeliveryPool::Observer {
+ public:
+  // REQUIRES: all outlive this. The observers may be null.
+  LiveFeed(LiveHub& hub, Ingest::Observer* ingest, DeliveryPool::Observer* delivery)
+      : hub_(hub), ingest_(ingest), delivery_(delivery) {}
+
+  void arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
+               const AcceptFacts& facts) override;
+  void rejected(const std::string& source, const std::string& code, const std::string& message) override;
+  void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) override;
+  void buried(const DeadDelivery& dead) override;
+
+ private:
+  LiveHub& hub_;
+  Ingest::Observer* const ingest_;
+  DeliveryPool::Observer* const delivery_;
+};
+
+}  // namespace hookonce
