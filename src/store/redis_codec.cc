@@ -158,6 +158,14 @@ void write_fixed(Writer& writer, std::string_view type, const std::optional<std:
 
 }  // namespace
 
+std::string encode_head(const NewEvent& event, std::size_t shape, std::size_t arrival_size) {
+  Writer writer;
+  writer.number(static_cast<std::int64_t>(shape), 2).number(static_cast<std::int64_t>(arrival_size), 4);
+  writer.bytes(event.id.bytes()).bytes(event.arrival.body_hash);
+  for (const KeyHash& key : event.keys) writer.bytes(key);
+  return writer.take();
+}
+
 std::string encode_fixed(const NewEvent& event) {
   Writer writer;
   writer.text(encode_keys(event.keys));

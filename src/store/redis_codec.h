@@ -40,6 +40,8 @@ struct RedisHolder {
   KeyHash body_hash{};
 };
 
+// Of the commit script's arguments: what it looks at in every event.
+std::string encode_head(const NewEvent& event, std::size_t shape, std::size_t arrival_size);
 std::string encode_fixed(const NewEvent& event);  // without seq, received_at and arrival, which the script adds
 std::string encode_fixed(const InboxRecord& record, const RecordedContent& content);  // the same
 std::string encode_arrival(const Arrival& arrival);

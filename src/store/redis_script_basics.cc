@@ -140,12 +140,17 @@ local function event_state(event)
   return dead and 2 or 1
 end
 
--- Events that this run has read or made; changed ones are written at the end, each once.
-local events, changed = {}, {}
+-- Events that this run has read or made, by key; changed ones are written at the end, each once. What accept writes
+-- straight away stands here as a number until somebody asks for it; `thaw` makes an event of it.
+local events, changed, thaw = {}, {}, nil
 local function event_of(t, id)
-  local event = events[t .. id]
-  if event ~= nil then return event end
   local key = t .. 'e:' .. id
+  local event = events[key]
+  if type(event) == 'number' then
+    event = thaw(event)
+    events[key] = event
+  end
+  if event ~= nil then return event end
   local read = call('HMGET', key, 's', 'd', 'n')
   event = false
   if read[1] then
@@ -153,7 +158,7 @@ local function event_of(t, id)
     event = { t = t, id = id, key = key, seq = seq, received = received, deliveries = read_deliveries(read[2]), fixed = read[1],
       duplicates = tonumber(read[3] or '0'), set = {}, drop = {}, fresh = false }
   end
-  events[t .. id] = event
+  events[key] = event
   return event
 end
 -- The event of that id in whichever source has it.

@@ -2,29 +2,68 @@
 
 namespace hookonce::redis_lua {
 
-// Arguments: names of the sources and destinations that the batch speaks of, then the events, then the settlements.
-// Answer: per event verdict, id, time of acceptance, same body, new delivery, lease and reply; 3 bytes a settlement
-// (taken, state of the event, whether it freed the next one of its line).
+// Arguments: names of destinations; the shapes that events of the batch have in common; four arguments an event: its
+// head (shape's place, size of the arrival, id, body hash, keys), `s` without seq and time, headers, body; then the
+// settlements. Answer: per event verdict, id, time of acceptance, same body, new delivery, lease and reply; 3 bytes a
+// settlement (taken, state of the event, whether it freed the next one of its line).
+//
+// Most events are plain: nobody holds their keys, no line, no lease. They pass by the general path and are written in
+// the order in which they came; for the general path they are as if read from the server.
 const std::string_view kCommit = R"lua(
 local VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REARMED = 0, 1, 2
 local NEXT_DELIVERED, NEXT_RETRY, NEXT_DEAD, NEXT_RELEASE = 0, 1, 2, 3
 local OUTCOME_UNKNOWN = 2
 local ARRIVALS_MAX = 100
+local byte, part = string.byte, string.sub
 
-local sources, destinations = arguments(), arguments()
+local destinations = arguments()
+local now_bytes = pack('>i8', now)
 
-local arrivals = {}
-local wanted, ids = {}, {}
+local shapes = {}
 for i = 1, number() do
-  local source = sources[number()]
-  local a = { source = source, t = tag(source), id = argument(), each = argument() == '1', rearm = argument() == '1',
-    keys = argument(), window = number(), body_hash = argument(), fixed = argument(), arrival = argument(),
-    headers = argument(), body = argument(), destinations = argument(), first_lease = number() }
-  for at = 1, #a.keys, 16 do wanted[#wanted + 1] = a.t .. 'k:' .. string.sub(a.keys, at, at + 15) end
-  ids[i] = a.t .. 'e:' .. a.id
-  if events[a.t .. a.id] == false then return redis.error_reply('HKEXISTS an event id comes twice in one batch') end
-  events[a.t .. a.id] = false
-  arrivals[i] = a
+  local shape = { source = argument(), each = argument() == '1', rearm = argument() == '1', window = number(),
+    first_lease = number(), destinations = {}, events = 0, by_seq = {}, by_time = {} }
+  shape.t = tag(shape.source)
+  shape.plain = not shape.first_lease
+  local places, deliveries, known = argument(), {}, {}
+  for at = 1, #places, 3 do
+    local place, ordered = parse('>HB', places, at)
+    local name = destinations[place]
+    if not known[name] then
+      known[name] = true
+      shape.destinations[#shape.destinations + 1] = { name = name, ordered = ordered == 1 }
+      shape.plain = shape.plain and ordered == 0
+      deliveries[#deliveries + 1] = new_delivery(name)
+    end
+  end
+  shape.d = deliveries_text(deliveries)
+  shape.times = now_bytes .. pack('>i8', now + shape.window)
+  shape.accepted = now_bytes .. pack('BB', 1, one_if(#deliveries > 0)) .. string.rep('\0', 8)  -- no lease, no reply
+  shapes[i] = shape
+end
+
+local HEAD = 38  -- bytes of a head before the keys
+local count_events = number()
+local first_argument = argument_at
+argument_at = first_argument + 4 * count_events
+local ids, wanted, fixed_texts = {}, {}, {}  -- by the event's place: its key; names of dedup keys; `s` of a plain one
+
+local function head_of(i)
+  return ARGV[first_argument + 4 * i - 3]
+end
+local function shape_of(head)
+  local high, low = byte(head, 1, 2)
+  return shapes[high * 256 + low]
+end
+
+for i = 1, count_events do
+  local head = head_of(i)
+  local t = shape_of(head).t
+  local key = t .. 'e:' .. part(head, 7, 22)
+  if events[key] == false then return redis.error_reply('HKEXISTS an event id comes twice in one batch') end
+  events[key] = false
+  ids[i] = key
+  for at = HEAD + 1, #head, 16 do wanted[#wanted + 1] = t .. 'k:' .. part(head, at, at + 15) end
 end
 for at = 1, #ids, PART do
   if call('EXISTS', spread(ids, at, min(at + PART - 1, #ids))) > 0 then
@@ -32,17 +71,111 @@ for at = 1, #ids, PART do
   end
 end
 
-local held = {}  -- by the key's name; as it will be when this run has written
+local held = {}  -- by the key's name, as text until somebody asks; as it will be when this run has written
 local values = fetch('MGET', wanted)
 for i, key in ipairs(wanted) do
-  if values[i] then held[key] = read_holder(values[i]) end
+  if values[i] then held[key] = values[i] end
+end
+local function holder_of(name)
+  local holder = held[name]
+  if type(holder) == 'string' then
+    holder = read_holder(holder)
+    held[name] = holder
+  end
+  return holder
 end
 
 local last_seq = tonumber(call('GET', prefix .. 'seq') or '0')
 local seq = last_seq
 local taken = {}    -- names of keys whose holder is another one afterwards
 local earlier = {}  -- by the key's name: ZADD arguments of those that held it before, or are shown with it
+local lasting = {}  -- MSET arguments
 local new_sources = {}
+
+local function arrival_of(i)
+  local head, fixed = head_of(i), ARGV[first_argument + 4 * i - 2]
+  local shape, size = shape_of(head), parse('>I4', head, 3)
+  return { shape = shape, t = shape.t, source = shape.source, each = shape.each, rearm = shape.rearm,
+    window = shape.window, first_lease = shape.first_lease, id = part(head, 7, 22), body_hash = part(head, 23, HEAD),
+    keys = part(head, HEAD + 1), fixed = fixed, arrival = part(fixed, #fixed - size + 1),
+    headers = ARGV[first_argument + 4 * i - 1], body = ARGV[first_argument + 4 * i] }
+end
+
+-- The answer, where the event is a plain one.
+local first_wanted = 1
+local function accept_plain(i)
+  local head = head_of(i)
+  local shape = shape_of(head)
+  local first, last = first_wanted, first_wanted + (#head - HEAD) / 16 - 1
+  first_wanted = last + 1
+  if not shape.plain then return end
+  for at = first, last do
+    if held[wanted[at]] then return end
+  end
+  seq = seq + 1
+  local place, id = pack('>i8', seq), part(head, 7, 22)
+  if first <= last then
+    local holder = place .. shape.times .. part(head, 7, HEAD)
+    local n = #lasting
+    for at = first, last do
+      local name = wanted[at]
+      held[name] = holder
+      lasting[n + 1], lasting[n + 2] = name, holder
+      n = n + 2
+    end
+  end
+  fixed_texts[i] = place .. now_bytes .. ARGV[first_argument + 4 * i - 2]
+  events[ids[i]] = i
+  local n = 2 * shape.events
+  shape.events = shape.events + 1
+  shape.by_seq[n + 1], shape.by_seq[n + 2] = string.format('%.0f', seq), id
+  shape.by_time[n + 1], shape.by_time[n + 2] = now_text, place .. id
+  return '\0' .. id .. shape.accepted
+end
+
+function thaw(i)
+  local shape = shape_of(head_of(i))
+  return { t = shape.t, id = part(head_of(i), 7, 22), key = ids[i], seq = parse('>i8', fixed_texts[i]), received = now,
+    deliveries = read_deliveries(shape.d), fixed = fixed_texts[i], duplicates = 0, set = {}, drop = {}, fresh = false }
+end
+
+local function check_plain()
+  for _, shape in ipairs(shapes) do
+    if shape.events > 0 then
+      call('ZCARD', shape.t .. 'i')
+      call('ZCARD', shape.t .. (#shape.destinations > 0 and 'o' or 'c'))
+      for _, d in ipairs(shape.destinations) do call('ZCARD', shape.t .. 'q:' .. d.name) end
+      call('SCARD', shape.t .. 'Q')
+    end
+  end
+end
+
+local function write_plain()
+  for i = 1, count_events do
+    local fixed = fixed_texts[i]
+    if fixed then
+      local at = first_argument + 4 * i
+      call('HSET', ids[i], 's', fixed, 'h', ARGV[at - 1], 'b', ARGV[at], 'd', shape_of(ARGV[at - 3]).d)
+    end
+  end
+  for _, shape in ipairs(shapes) do
+    local t = shape.t
+    if shape.events > 0 then
+      send('ZADD', t .. 'i', shape.by_seq)
+      for _, d in ipairs(shape.destinations) do
+        send('ZADD', t .. 'q:' .. d.name, shape.by_time)
+        call('SADD', t .. 'Q', d.name)
+      end
+      if #shape.destinations > 0 then
+        send('ZADD', t .. 'o', shape.by_seq)
+      else
+        for at = 1, 2 * shape.events, 2 do shape.by_seq[at] = now_text end
+        send('ZADD', t .. 'c', shape.by_seq)
+      end
+      new_sources[shape.source] = true
+    end
+  end
+end
 
 local function note_earlier(name, holder_seq, id)
   earlier[name] = earlier[name] or {}
@@ -55,7 +188,7 @@ end
 local function give(a, holder, missing)
   for _, key in ipairs(missing) do
     local name = a.t .. 'k:' .. key
-    local before = held[name]
+    local before = holder_of(name)
     if before and before.seq ~= holder.seq and event_of(a.t, before.id) then
       note_earlier(a.t .. 'l:' .. key, before.seq, before.id)
     end
@@ -67,18 +200,14 @@ end
 local function insert(a)
   local event = { t = a.t, id = a.id, key = a.t .. 'e:' .. a.id, seq = seq, received = now, deliveries = {},
     duplicates = 0, drop = {}, fresh = true, changed = false, moved = false, fixed = false,
-    set = { s = pack('>i8i8', seq, now) .. a.fixed .. a.arrival, h = a.headers, b = a.body } }
+    set = { s = pack('>i8i8', seq, now) .. a.fixed, h = a.headers, b = a.body } }
   event.fixed = event.set.s
-  for at = 1, #a.destinations, 3 do
-    local place, ordered = parse('>HB', a.destinations, at)
-    local name = destinations[place]
-    if not delivery_of(event, name) then
-      local d = new_delivery(name)
-      event.deliveries[#event.deliveries + 1] = d
-      if ordered == 1 then join_line(event, d) end
-    end
+  for i, destination in ipairs(a.shape.destinations) do
+    local d = new_delivery(destination.name)
+    event.deliveries[i] = d
+    if destination.ordered then join_line(event, d) end
   end
-  events[a.t .. a.id] = event
+  events[event.key] = event
   move(event)
   new_sources[a.source] = true
   if a.first_lease then return { VERDICT_ACCEPTED, a.id, now, 1, 0, take_lease(event.deliveries[1], a.first_lease) } end
@@ -114,7 +243,7 @@ local function accept(a)
   local oldest, missing, present = nil, {}, {}
   for at = 1, #a.keys, 16 do
     local key = string.sub(a.keys, at, at + 15)
-    local holder = held[a.t .. 'k:' .. key]
+    local holder = holder_of(a.t .. 'k:' .. key)
     if not holder or holder.expires <= now then
       missing[#missing + 1] = key
     else
@@ -182,9 +311,14 @@ local function text(value)
 end
 
 local accepts, settles = {}, {}
-for i, a in ipairs(arrivals) do
-  local facts = accept(a)
-  accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5]) .. text(facts[6]) .. text(facts[7])
+for i = 1, count_events do
+  local plain = accept_plain(i)
+  if plain then
+    accepts[i] = plain
+  else
+    local facts = accept(arrival_of(i))
+    accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5]) .. text(facts[6]) .. text(facts[7])
+  end
 end
 for i = 1, number() do settles[i] = pack('BBB', settle()) end
 
@@ -193,12 +327,12 @@ for _, event in ipairs(changed) do
 end
 for name in pairs(earlier) do call('ZCARD', name) end
 call('SCARD', prefix .. 'sources')
+check_plain()
 plan_changes()
 
 if seq > last_seq then call('SET', prefix .. 'seq', string.format('%.0f', seq)) end
-local lasting = {}
 for name, key in pairs(taken) do
-  local holder = held[name]
+  local holder = holder_of(name)
   local earlier_name = key.t .. 'l:' .. key.key
   -- A key that joins an event long gone has nobody who would sweep it up.
   if not event_of(key.t, holder.id) and not earlier[earlier_name] and call('EXISTS', earlier_name) == 0 then
@@ -210,6 +344,7 @@ for name, key in pairs(taken) do
 end
 for at = 1, #lasting, PART do call('MSET', spread(lasting, at, min(at + PART - 1, #lasting))) end
 for name, list in pairs(earlier) do send('ZADD', name, list) end
+write_plain()
 for source in pairs(new_sources) do call('SADD', prefix .. 'sources', source) end
 write_changes()
 return { table.concat(accepts), table.concat(settles) }

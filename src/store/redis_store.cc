@@ -24,7 +24,7 @@ using Use = RedisServer::Use;
 constexpr int kStepRows = 500;            // events of one run of the list script: about a millisecond of the server
 constexpr int kSearchRowsMax = 10000;     // events that one call looks at
 constexpr std::size_t kNameMax = 255;     // a destination's name in its record has one byte for its length
-constexpr std::size_t kNamesMax = 65535;  // destinations of one batch, likewise two
+constexpr std::size_t kNamesMax = 65535;  // destinations of one batch have two, and so have its shapes
 
 // Names that a batch speaks of, each sent once. What they view must outlive them.
 class Names {
@@ -51,13 +51,39 @@ class Names {
   std::vector<std::string_view> names_;
 };
 
-void add_event(RedisCommand& call, const NewEvent& event, Names& sources, Names& destinations) {
-  call.add_integer(static_cast<std::int64_t>(sources.place_of(event.source)));
-  call.add_own(encode_id(event.id)).add_flag(event.rule == KeyRule::kEach).add_flag(event.rearm);
-  call.add_own(encode_keys(event.keys)).add_integer(event.window.count());
-  call.add_own(std::string(event.arrival.body_hash.begin(), event.arrival.body_hash.end()));
-  call.add_own(encode_fixed(event)).add_own(encode_arrival(event.arrival));
-  call.add_own(encode_headers(event.headers)).add(event.body);
+// What events of a batch have in common, and the script works out once: most batches have one shape.
+class Shapes {
+ public:
+  // The event outlives this.
+  std::size_t place_of(const NewEvent& event) {  // from 1, as Lua counts
+    if (last_ != 0 && same_shape(*shapes_[last_ - 1], event)) return last_;
+    const auto found = std::find_if(shapes_.begin(), shapes_.end(),
+                                    [&event](const NewEvent* shape) { return same_shape(*shape, event); });
+    last_ = static_cast<std::size_t>(found - shapes_.begin()) + 1;
+    if (found == shapes_.end()) shapes_.push_back(&event);
+    return last_;
+  }
+  const std::vector<const NewEvent*>& all() const { return shapes_; }
+
+ private:
+  static bool same_shape(const NewEvent& a, const NewEvent& b) {
+    return a.source == b.source && a.rule == b.rule && a.rearm == b.rearm && a.window == b.window &&
+           a.first_lease == b.first_lease && a.destinations == b.destinations && a.ordered == b.ordered &&
+           a.ordering_key.has_value() == b.ordering_key.has_value();
+  }
+
+  std::vector<const NewEvent*> shapes_;
+  std::size_t last_ = 0;
+};
+
+void add_shape(RedisCommand& call, const NewEvent& event, Names& destinations) {
+  call.add(event.source).add_flag(event.rule == KeyRule::kEach).add_flag(event.rearm);
+  call.add_integer(event.window.count());
+  if (event.first_lease) {
+    call.add_integer(event.first_lease->count());
+  } else {
+    call.add("");
+  }
   std::string places;
   for (const std::string& name : event.destinations) {
     const std::size_t place = destinations.place_of(name);
@@ -67,11 +93,12 @@ void add_event(RedisCommand& call, const NewEvent& event, Names& sources, Names&
     places.push_back(event.ordering_key && std::find(ordered.begin(), ordered.end(), name) != ordered.end() ? 1 : 0);
   }
   call.add_own(std::move(places));
-  if (event.first_lease) {
-    call.add_integer(event.first_lease->count());
-  } else {
-    call.add("");
-  }
+}
+
+void add_event(RedisCommand& call, const NewEvent& event, std::size_t shape) {
+  const std::string arrival = encode_arrival(event.arrival);
+  call.add_own(encode_head(event, shape, arrival.size())).add_own(encode_fixed(event) + arrival);
+  call.add_own(encode_headers(event.headers)).add(event.body);
 }
 
 void add_settlement(RedisCommand& call, const Settlement& settlement, Names& destinations) {
@@ -202,18 +229,22 @@ Result<CommitFacts> RedisStore::commit(std::span<const NewEvent> events, std::sp
                                        Time now) {
   if (events.empty() && settlements.empty()) return CommitFacts();
   // The names come first in the call, and are known only when all else has been looked at.
-  Names sources, destinations;
-  for (const NewEvent& event : events) {
-    sources.place_of(event.source);
-    for (const std::string& name : event.destinations) destinations.place_of(name);
+  Names destinations;
+  Shapes shapes;
+  std::vector<std::size_t> shape_of_event;
+  for (const NewEvent& event : events) shape_of_event.push_back(shapes.place_of(event));
+  for (const NewEvent* shape : shapes.all()) {
+    for (const std::string& name : shape->destinations) destinations.place_of(name);
   }
   for (const Settlement& settlement : settlements) destinations.place_of(settlement.destination);
   HK_TRY(destinations.check());
+  if (shapes.all().size() > kNamesMax) return internal("too many kinds of events in one batch");
   RedisCommand call = server_.new_call(RedisScript::kCommit, now);
-  sources.add_to(call);
   destinations.add_to(call);
+  call.add_integer(static_cast<std::int64_t>(shapes.all().size()));
+  for (const NewEvent* shape : shapes.all()) add_shape(call, *shape, destinations);
   call.add_integer(static_cast<std::int64_t>(events.size()));
-  for (const NewEvent& event : events) add_event(call, event, sources, destinations);
+  for (std::size_t i = 0; i < events.size(); ++i) add_event(call, events[i], shape_of_event[i]);
   call.add_integer(static_cast<std::int64_t>(settlements.size()));
   for (const Settlement& settlement : settlements) add_settlement(call, settlement, destinations);
 
