@@ -10,51 +10,13 @@ namespace hookonce {
 
 namespace {
 
-// The first batch of a sequence number; the places in it are the low 16 bits. One row comes back for each key that was
-// taken, and one in any case. The rows are locked in the order of the arrays, which is that of the keys: two batches
-// that met in opposite order would deadlock.
-constexpr const char* kTakeKeys =
-    "WITH moment AS MATERIALIZED (SELECT nextval('batches') << 16 AS base, coalesce($1, clock_timestamp()) AS now), "
-    "taken AS ("
-    "INSERT INTO dedup AS d (source, key, seq, expires_at) "
-    "SELECT n.source, n.key, m.base + n.event, m.now + n.span * interval '1 microsecond' "
-    "FROM moment m, unnest($2::bytea[], $3::uuid[], $4::integer[], $5::bigint[]) AS n (source, key, event, span) "
-    "ON CONFLICT (key, source) DO UPDATE SET older = d.seq, seq = excluded.seq, expires_at = excluded.expires_at "
-    "WHERE d.expires_at <= (SELECT now FROM moment) "
-    "RETURNING d.source, d.key, d.older) "
-    "SELECT m.base, m.now, t.source, t.key, t.older FROM moment m LEFT JOIN taken t ON true";
-
-// In the second statement's fresh snapshot stands what the insert met, and its lock keeps it there.
-constexpr const char* kHeldRows =
-    "unnest($1::bytea[], $2::uuid[]) AS n (source, key) JOIN dedup d ON d.key = n.key AND d.source = n.source";
-
-std::string holder_seqs() {
-  return fmt::format("(SELECT d.seq FROM {})", kHeldRows);
-}
-
-constexpr const char* kInsertEvents =
-    "INSERT INTO events (received_at, seq, keys_until, size, arrived_at, provider_time, secret, retry_number, "
-    "forwarded_trusted, id, body_hash, source, type, key, ordering_key, keys, remote, retry_reason) "
-    "SELECT $1, n.* FROM unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], "
-    "$7::integer[], $8::integer[], $9::boolean[], $10::uuid[], $11::uuid[], $12::bytea[], $13::bytea[], $14::bytea[], "
-    "$15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[]) n";
-
-constexpr const char* kInsertContents =
-    "INSERT INTO contents (seq, headers, body) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])";
-
-constexpr const char* kCountDuplicates =
-    "UPDATE events e SET duplicates = e.duplicates + n.added, keys = e.keys || n.keys "
-    "FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) AS n (seq, added, keys) WHERE e.seq = n.seq";
+constexpr const char* kHeldReplies =
+    "SELECT seq, status, content_type, body FROM replies WHERE seq IN (SELECT d.seq "
+    "FROM unnest($1::bytea[], $2::uuid[]) AS n (source, key) JOIN dedup d ON d.key = n.key AND d.source = n.source)";
 
 constexpr const char* kAddKeysToPruned =
     "UPDATE pruned p SET keys = p.keys || n.keys FROM unnest($1::bigint[], $2::bytea[]) AS n (seq, keys) "
     "WHERE p.seq = n.seq";
-
-constexpr const char* kInsertArrivals =
-    "INSERT INTO arrivals (seq, number, verdict, same_body, arrived_at, provider_time, secret, retry_number, "
-    "body_hash, remote, retry_reason) "
-    "SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::boolean[], $5::timestamptz[], "
-    "$6::timestamptz[], $7::integer[], $8::integer[], $9::uuid[], $10::bytea[], $11::bytea[])";
 
 constexpr const char* kMoveKeys =
     "UPDATE dedup d SET seq = n.seq, expires_at = n.expires_at "
@@ -64,10 +26,6 @@ constexpr const char* kMoveKeys =
 constexpr const char* kInsertFormerHolders =
     "INSERT INTO former_holders (source, key, seq) SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::bigint[]) "
     "ON CONFLICT DO NOTHING";
-
-constexpr const char* kJoinLines =
-    "INSERT INTO lines (seq, destination, source, ordering_key) "
-    "SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[])";
 
 void append_key(std::string& keys, const KeyHash& key) {
   keys.append(reinterpret_cast<const char*>(key.data()), key.size());
@@ -99,14 +57,14 @@ PostgresAccept::PostgresAccept(std::span<const NewEvent> events, PostgresClockTi
       if (added) place->second.event = i;
     }
     for (const std::string& name : events[i].destinations) {
-      if (is_ordered(events[i], name)) lines_[{name, events[i].source, *events[i].ordering_key}] = false;
+      if (is_ordered(events[i], name)) lines_[line_hash(name, events[i].source, *events[i].ordering_key)] = {name};
     }
+    has_rearm_ = has_rearm_ || events[i].rearm;
+    has_first_lease_ = has_first_lease_ || events[i].first_lease;
   }
 }
 
-void PostgresAccept::queue_keys(PostgresConnection& connection) {
-  // Before the numbers are drawn: a lower one could be committed later otherwise.
-  if (!lines_.empty()) lock_lines(connection, lines_);
+void PostgresAccept::queue_keys(PostgresConnection& connection) const {
   PostgresColumn source(PostgresType::kBytea), key(PostgresType::kUuid), event(PostgresType::kInteger);
   PostgresColumn span(PostgresType::kBigint);
   for (const auto& [name, state] : keys_) {
@@ -115,25 +73,25 @@ void PostgresAccept::queue_keys(PostgresConnection& connection) {
     event.add(static_cast<int>(state.event));
     span.add(std::int64_t{events_[state.event].window.count()});
   }
-  connection.add(kTakeKeys, PostgresParameters()
-                                .add_time(clock_)
-                                .add_column(std::move(source))
-                                .add_column(std::move(key))
-                                .add_column(std::move(event))
-                                .add_column(std::move(span)));
-  if (!lines_.empty()) queue_heads(connection, lines_);
+  connection.add("SELECT * FROM take_keys($1, $2, $3, $4, $5)", PostgresParameters()
+                                                                    .add_time(clock_)
+                                                                    .add_column(std::move(source))
+                                                                    .add_column(std::move(key))
+                                                                    .add_column(std::move(event))
+                                                                    .add_column(std::move(span)));
+  if (!lines_.empty()) queue_occupied(connection, lines_);
 }
 
 void PostgresAccept::read_keys(std::span<const PostgresResult> results) {
   HK_CHECK(results.size() == key_queries());
-  const PostgresResult& result = results[lines_.empty() ? 0 : 1];
-  if (!lines_.empty()) read_heads(results[2], lines_);
+  const PostgresResult& result = results[0];
+  if (!lines_.empty()) read_occupied(results[1], lines_);
   base_ = result.bigint(0, 0);
   now_ = result.time(0, 1);
   held_ = keys_.size();
-  for (int row = 0; row < result.rows(); ++row) {
-    if (result.is_null(row, 2)) continue;
-    const auto found = keys_.find(KeyName(result.uuid(row, 3), result.bytes(row, 2)));
+  for (int row = 1; row < result.rows(); ++row) {
+    const NewEvent& event = events_[static_cast<std::size_t>(result.bigint(row, 2))];
+    const auto found = keys_.find(KeyName(result.uuid(row, 3), event.source));
     HK_CHECK(found != keys_.end());
     found->second.taken = true;
     found->second.free = true;
@@ -154,58 +112,39 @@ PostgresParameters PostgresAccept::held_keys() const {
   return parameters;
 }
 
-// Locks go from keys to events to deliveries, in every verb, and by number within each.
+// Locks go from lines to keys to events to deliveries, in every verb, and by number within each.
 void PostgresAccept::queue_holders(PostgresConnection& connection) const {
-  static const std::string keys = fmt::format("SELECT d.source, d.key, d.seq, d.expires_at FROM {}", kHeldRows);
-  static const std::string events = fmt::format(
-      "SELECT seq, id, received_at, body_hash, duplicates FROM events WHERE seq IN {} ORDER BY seq FOR NO KEY UPDATE",
-      holder_seqs());
-  static const std::string pruned =
-      fmt::format("SELECT seq, id, received_at, body_hash FROM pruned WHERE seq IN {}", holder_seqs());
-  static const std::string dead = fmt::format(
-      "SELECT seq, destination, {} FROM deliveries WHERE seq IN {} AND state = 3 ORDER BY seq, destination "
-      "FOR NO KEY UPDATE",
-      kDeliveryColumns, holder_seqs());
+  static const std::string dead = fmt::format("SELECT seq, destination, {} FROM lock_dead($1, $2)", kDeliveryColumns);
   const PostgresParameters parameters = held_keys();
-  static const std::string replies =
-      fmt::format("SELECT seq, status, content_type, body FROM replies WHERE seq IN {}", holder_seqs());
-  for (const std::string* sql : {&keys, &events, &pruned, &dead, &replies}) connection.add(*sql, parameters);
+  connection.add("SELECT * FROM lock_holders($1, $2)", parameters);
+  if (has_rearm_) connection.add(dead, parameters);
+  if (has_first_lease_) connection.add(kHeldReplies, parameters);
 }
 
 Status PostgresAccept::read_holders(std::span<const PostgresResult> results,
                                     std::map<PostgresPlace, DeliveryRecord>& records) {
-  HK_CHECK(results.size() == kHolderQueries);
-  const PostgresResult& events = results[1];
-  for (int row = 0; row < events.rows(); ++row) {
-    Holder& holder = holders_[events.bigint(row, 0)];
-    holder.id = EventId(events.uuid(row, 1));
-    holder.first_at = events.time(row, 2);
-    holder.body_hash = events.uuid(row, 3);
-    holder.duplicates = events.bigint(row, 4);
+  HK_CHECK(results.size() == 1u + (has_rearm_ ? 1 : 0) + (has_first_lease_ ? 1 : 0));
+  const PostgresResult& held = results[0];
+  for (int row = 0; row < held.rows(); ++row) {
+    const auto found = keys_.find(KeyName(held.uuid(row, 1), held.bytes(row, 0)));
+    if (found == keys_.end() || held.is_null(row, 5)) return internal("the event that holds a dedup key is missing");
+    found->second.seq = held.bigint(row, 2);
+    found->second.expires_at = held.time(row, 3);
+    Holder& holder = holders_[held.bigint(row, 2)];
+    holder.expires_at = held.time(row, 3);
+    holder.pruned = held.flag(row, 4);
+    holder.id = EventId(held.uuid(row, 5));
+    holder.first_at = held.time(row, 6);
+    holder.body_hash = held.uuid(row, 7);
+    holder.duplicates = held.bigint(row, 8);
   }
-  const PostgresResult& pruned = results[2];
-  for (int row = 0; row < pruned.rows(); ++row) {
-    Holder& holder = holders_[pruned.bigint(row, 0)];
-    holder.id = EventId(pruned.uuid(row, 1));
-    holder.first_at = pruned.time(row, 2);
-    holder.body_hash = pruned.uuid(row, 3);
-    holder.pruned = true;
-  }
-  const PostgresResult& keys = results[0];
-  for (int row = 0; row < keys.rows(); ++row) {
-    const auto found = keys_.find(KeyName(keys.uuid(row, 1), keys.bytes(row, 0)));
-    const auto holder = holders_.find(keys.bigint(row, 2));
-    if (found == keys_.end() || holder == holders_.end())
-      return internal("the event that holds a dedup key is missing");
-    found->second.seq = holder->first;
-    found->second.expires_at = keys.time(row, 3);
-    holder->second.expires_at = keys.time(row, 3);
-  }
-  if (static_cast<std::size_t>(keys.rows()) != held_) return internal("a dedup key is neither free nor held");
-  records.merge(read_deliveries(results[3]));
-  for (int row = 0; row < results[4].rows(); ++row) {
-    holders_[results[4].bigint(row, 0)].reply =
-        Reply{results[4].integer(row, 1), std::string(results[4].bytes(row, 2)), std::string(results[4].bytes(row, 3))};
+  if (static_cast<std::size_t>(held.rows()) != held_) return internal("a dedup key is neither free nor held");
+  if (has_rearm_) records.merge(read_deliveries(results[1]));
+  if (!has_first_lease_) return {};
+  const PostgresResult& replies = results.back();
+  for (int row = 0; row < replies.rows(); ++row) {
+    holders_[replies.bigint(row, 0)].reply =
+        Reply{replies.integer(row, 1), std::string(replies.bytes(row, 2)), std::string(replies.bytes(row, 3))};
   }
   return {};
 }
@@ -260,13 +199,14 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
   new_rows_.push_back({index, std::move(keys)});
   AcceptFacts facts{Verdict::kAccepted, event.id, now_, true, !event.destinations.empty()};
   for (const std::string& name : event.destinations) {
-    DeliveryRecord record = new_record(event, name, seq);
+    if (!new_deliveries_.try_emplace({seq, name}, first_due(event, name, seq)).second) continue;
     if (event.first_lease && !facts.lease) {
+      DeliveryRecord record = new_delivery(now_);
       facts.lease = std::make_shared<Lease>(take_lease(record, *event.first_lease, now_));
       facts.lease->destination = name;
       facts.new_delivery = false;
+      changes.save({seq, name}, record);
     }
-    changes.insert({seq, name}, record);
   }
   if (facts.lease) {
     Lease& lease = *facts.lease;
@@ -281,14 +221,11 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
   return facts;
 }
 
-DeliveryRecord PostgresAccept::new_record(const NewEvent& event, const std::string& destination, std::int64_t seq) {
-  if (!is_ordered(event, destination)) return new_delivery(now_);
-  PostgresLine line{destination, event.source, *event.ordering_key};
-  bool& occupied = lines_.at(line);
-  DeliveryRecord record = occupied ? held_delivery(now_) : new_delivery(now_);
-  occupied = true;
-  joined_.push_back({seq, std::move(line)});
-  return record;
+Time PostgresAccept::first_due(const NewEvent& event, const std::string& destination, std::int64_t seq) {
+  if (!is_ordered(event, destination)) return now_;
+  const KeyHash line = line_hash(destination, event.source, *event.ordering_key);
+  joined_.push_back({seq, destination, line});
+  return std::exchange(lines_.at(line).occupied, true) ? kHeld : now_;
 }
 
 AcceptFacts PostgresAccept::duplicate(std::size_t index, std::int64_t seq,
@@ -317,26 +254,8 @@ AcceptFacts PostgresAccept::duplicate(std::size_t index, std::int64_t seq,
 
 void PostgresAccept::queue_writes(PostgresConnection& connection) const {
   if (!new_rows_.empty()) queue_events(connection);
-  queue_counts(connection);
-  if (!arrivals_.empty()) queue_arrivals(connection);
+  queue_duplicates(connection);
   queue_moved_keys(connection);
-  if (!joined_.empty()) queue_joined(connection);
-}
-
-void PostgresAccept::queue_joined(PostgresConnection& connection) const {
-  PostgresColumn seq(PostgresType::kBigint), destination(PostgresType::kBytea), source(PostgresType::kBytea);
-  PostgresColumn ordering_key(PostgresType::kBytea);
-  for (const LineRow& row : joined_) {
-    seq.add(row.seq);
-    destination.add(std::string_view(row.line.destination));
-    source.add(std::string_view(row.line.source));
-    ordering_key.add(std::string_view(row.line.ordering_key));
-  }
-  connection.add(kJoinLines, PostgresParameters()
-                                 .add_column(std::move(seq))
-                                 .add_column(std::move(destination))
-                                 .add_column(std::move(source))
-                                 .add_column(std::move(ordering_key)));
 }
 
 void PostgresAccept::queue_events(PostgresConnection& connection) const {
@@ -346,7 +265,7 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
   PostgresColumn id(PostgresType::kUuid), body_hash(PostgresType::kUuid), source(PostgresType::kBytea);
   PostgresColumn type(PostgresType::kBytea), key(PostgresType::kBytea), ordering_key(PostgresType::kBytea);
   PostgresColumn keys(PostgresType::kBytea), remote(PostgresType::kBytea), retry_reason(PostgresType::kBytea);
-  PostgresColumn content_seq(PostgresType::kBigint), headers(PostgresType::kBytea), body(PostgresType::kBytea);
+  PostgresColumn headers(PostgresType::kBytea), body(PostgresType::kBytea);
   for (const NewRow& row : new_rows_) {
     const NewEvent& event = events_[row.event];
     const Arrival& arrival = event.arrival;
@@ -367,49 +286,56 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
     ordering_key.add(event.ordering_key);
     keys.add(std::string_view(row.keys));
     remote.add(std::string_view(arrival.remote));
-    content_seq.add(number);
     headers.add(std::string_view(encode_headers(event.headers)));
     body.add(std::string_view(event.body));
+  }
+  PostgresColumn delivery_seq(PostgresType::kBigint), destination(PostgresType::kBytea);
+  PostgresColumn due_at(PostgresType::kTimestamp);
+  for (const auto& [place, due] : new_deliveries_) {
+    delivery_seq.add(place.first);
+    destination.add(std::string_view(place.second));
+    due_at.add(due);
+  }
+  PostgresColumn line_seq(PostgresType::kBigint), line_destination(PostgresType::kBytea), line(PostgresType::kUuid);
+  for (const LineRow& row : joined_) {
+    line_seq.add(row.seq);
+    line_destination.add(std::string_view(row.destination));
+    line.add(row.line);
   }
   PostgresParameters parameters;
   parameters.add_time(now_);
   for (PostgresColumn* column :
-       {&seq, &keys_until, &size, &arrived_at, &provider_time, &secret, &retry_number, &trusted, &id, &body_hash,
-        &source, &type, &key, &ordering_key, &keys, &remote, &retry_reason}) {
+       {&seq,          &keys_until,   &size,        &arrived_at, &provider_time, &secret,
+        &retry_number, &trusted,      &id,          &body_hash,  &source,        &type,
+        &key,          &ordering_key, &keys,        &remote,     &retry_reason,  &headers,
+        &body,         &delivery_seq, &destination, &due_at,     &line_seq,      &line_destination,
+        &line}) {
     parameters.add_column(std::move(*column));
   }
-  connection.add(kInsertEvents, parameters);
-  connection.add(kInsertContents, PostgresParameters()
-                                      .add_column(std::move(content_seq))
-                                      .add_column(std::move(headers))
-                                      .add_column(std::move(body)));
+  connection.add(
+      "SELECT add_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
+      "$21, $22, $23, $24, $25, $26)",
+      parameters);
 }
 
-void PostgresAccept::queue_counts(PostgresConnection& connection) const {
-  PostgresColumn seq(PostgresType::kBigint), added(PostgresType::kBigint), keys(PostgresType::kBytea);
-  PostgresColumn pruned_seq(PostgresType::kBigint), pruned_keys(PostgresType::kBytea);
+void PostgresAccept::queue_duplicates(PostgresConnection& connection) const {
+  PostgresColumn counted(PostgresType::kBigint), added(PostgresType::kBigint), keys(PostgresType::kBytea);
+  PostgresColumn pruned(PostgresType::kBigint), pruned_keys(PostgresType::kBytea);
   for (const auto& [number, holder] : holders_) {
     if (holder.pruned && !holder.added_keys.empty()) {
-      pruned_seq.add(number);
+      pruned.add(number);
       pruned_keys.add(std::string_view(holder.added_keys));
     } else if (!holder.pruned && holder.added > 0) {
-      seq.add(number);
+      counted.add(number);
       added.add(holder.added);
       keys.add(std::string_view(holder.added_keys));
     }
   }
-  if (seq.size() > 0) {
-    connection.add(
-        kCountDuplicates,
-        PostgresParameters().add_column(std::move(seq)).add_column(std::move(added)).add_column(std::move(keys)));
-  }
-  if (pruned_seq.size() > 0) {
+  if (pruned.size() > 0) {
     connection.add(kAddKeysToPruned,
-                   PostgresParameters().add_column(std::move(pruned_seq)).add_column(std::move(pruned_keys)));
+                   PostgresParameters().add_column(std::move(pruned)).add_column(std::move(pruned_keys)));
   }
-}
-
-void PostgresAccept::queue_arrivals(PostgresConnection& connection) const {
+  if (counted.size() == 0) return;
   PostgresColumn seq(PostgresType::kBigint), number(PostgresType::kInteger), verdict(PostgresType::kInteger);
   PostgresColumn same_body(PostgresType::kBool), arrived_at(PostgresType::kTimestamp);
   PostgresColumn provider_time(PostgresType::kTimestamp), secret(PostgresType::kInteger);
@@ -429,11 +355,11 @@ void PostgresAccept::queue_arrivals(PostgresConnection& connection) const {
     remote.add(std::string_view(arrival.remote));
   }
   PostgresParameters parameters;
-  for (PostgresColumn* column : {&seq, &number, &verdict, &same_body, &arrived_at, &provider_time, &secret,
-                                 &retry_number, &body_hash, &remote, &retry_reason}) {
+  for (PostgresColumn* column : {&counted, &added, &keys, &seq, &number, &verdict, &same_body, &arrived_at,
+                                 &provider_time, &secret, &retry_number, &body_hash, &remote, &retry_reason}) {
     parameters.add_column(std::move(*column));
   }
-  connection.add(kInsertArrivals, parameters);
+  connection.add("SELECT add_duplicates($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", parameters);
 }
 
 // Keys that the insert took for an arrival which turned out to be a duplicate by another key, and those that had an

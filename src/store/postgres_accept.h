@@ -2,6 +2,7 @@
 // of one transaction and written in it.
 //
 //   PostgresAccept accept(events, clock);
+//   lock_lines(connection, accept.lines(), ...);
 //   accept.queue_keys(connection);                    // first round trip: takes what is free
 //   accept.read_keys(results);
 //   if (accept.has_held_keys()) ...                   // second: who holds the rest
@@ -39,15 +40,16 @@ class PostgresAccept {
   // REQUIRES: at most kBatchMax events, which outlive this.
   PostgresAccept(std::span<const NewEvent> events, PostgresClockTime clock);
 
+  const PostgresLines& lines() const { return lines_; }  // that it joins, to be locked before anything else
+
   // How many results queue_keys() makes.
-  std::size_t key_queries() const { return lines_.empty() ? 1 : 3; }
-  void queue_keys(PostgresConnection& connection);
+  std::size_t key_queries() const { return lines_.empty() ? 1 : 2; }
+  void queue_keys(PostgresConnection& connection) const;
   void read_keys(std::span<const PostgresResult> results);  // REQUIRES: key_queries() of them
 
   bool has_held_keys() const { return held_ > 0; }
-  static constexpr std::size_t kHolderQueries = 5;
   void queue_holders(PostgresConnection& connection) const;
-  // REQUIRES: kHolderQueries results. kInternal where a held key has no holder.
+  // kInternal where a held key has no holder.
   Status read_holders(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records);
 
   std::vector<AcceptFacts> decide(std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes);
@@ -88,21 +90,21 @@ class PostgresAccept {
   };
   struct LineRow {
     std::int64_t seq = 0;
-    PostgresLine line;
+    std::string destination;
+    KeyHash line{};
   };
   using KeyName = std::pair<KeyHash, std::string_view>;  // the order of the locks; the view is into the event
 
   AcceptFacts decide_one(std::size_t index, std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes);
   AcceptFacts insert(std::size_t index, std::string keys, PostgresChanges& changes);
-  DeliveryRecord new_record(const NewEvent& event, const std::string& destination, std::int64_t seq);
+  // When a new delivery is due; joins its line, where it has one.
+  Time first_due(const NewEvent& event, const std::string& destination, std::int64_t seq);
   AcceptFacts duplicate(std::size_t index, std::int64_t seq, std::map<PostgresPlace, DeliveryRecord>& records,
                         PostgresChanges& changes);
   PostgresParameters held_keys() const;
   void queue_events(PostgresConnection& connection) const;
-  void queue_counts(PostgresConnection& connection) const;
-  void queue_arrivals(PostgresConnection& connection) const;
+  void queue_duplicates(PostgresConnection& connection) const;
   void queue_moved_keys(PostgresConnection& connection) const;
-  void queue_joined(PostgresConnection& connection) const;
 
   const std::span<const NewEvent> events_;
   const PostgresClockTime clock_;
@@ -111,8 +113,11 @@ class PostgresAccept {
   std::map<KeyName, Key> keys_;
   std::size_t held_ = 0;
   std::map<std::int64_t, Holder> holders_;
-  std::map<PostgresLine, bool> lines_;  // of the batch's ordered deliveries; true: somebody stands in it
+  bool has_rearm_ = false;
+  bool has_first_lease_ = false;
+  PostgresLines lines_;  // of the batch's ordered deliveries
   std::vector<LineRow> joined_;
+  std::map<PostgresPlace, Time> new_deliveries_;  // when each is due
   std::vector<NewRow> new_rows_;
   std::vector<ArrivalRow> arrivals_;
 };

@@ -10,29 +10,15 @@ namespace hookonce {
 
 namespace {
 
-// What another instance has locked is its own; the longest due of the rest, per destination. The place in the request
-// comes first, so that the answer is in its order.
 const std::string& due_sql() {
   static const std::string sql = fmt::format(
-      "WITH moment AS MATERIALIZED (SELECT coalesce($1, clock_timestamp()) AS now) "
-      "SELECT r.place, m.now, d.seq, d.destination, {}, e.id, e.source, e.type, e.received_at, e.forwarded_trusted, "
-      "c.headers, c.body "
-      "FROM moment m CROSS JOIN unnest($2::bytea[], $3::integer[]) WITH ORDINALITY AS r (destination, slots, place) "
-      "CROSS JOIN LATERAL (SELECT * FROM deliveries WHERE destination = r.destination AND state IN (0, 1) "
-      "AND due_at <= m.now ORDER BY due_at, seq LIMIT r.slots FOR NO KEY UPDATE SKIP LOCKED) d "
-      "JOIN events e ON e.seq = d.seq JOIN contents c ON c.seq = d.seq "
-      "ORDER BY r.place, d.due_at, d.seq",
+      "SELECT place, moment, seq, destination, {}, id, source, type, received_at, forwarded_trusted, headers, body "
+      "FROM claim_due($1, $2, $3)",
       kDeliveryColumns);
   return sql;
 }
 constexpr int kRecordColumn = 4;
 constexpr int kEventColumn = kRecordColumn + kDeliveryColumnCount;
-
-constexpr const char* kNextDue =
-    "WITH moment AS MATERIALIZED (SELECT coalesce($1, clock_timestamp()) AS now) "
-    "SELECT m.now, min(d.due_at) FROM moment m LEFT JOIN (unnest($2::bytea[]) AS r (destination) "
-    "CROSS JOIN LATERAL (SELECT due_at FROM deliveries WHERE destination = r.destination AND state IN (0, 1) "
-    "ORDER BY due_at LIMIT 1) d) ON true GROUP BY m.now";
 
 // The lease without its delivery's part.
 Result<Lease> read_event(const PostgresResult& result, int row, Lease lease) {
@@ -54,31 +40,61 @@ struct Round {
   std::vector<PostgresPlace> skipped;  // of those, the ones whose line goes on
 };
 
+struct DueRow {
+  const ClaimDestination& destination;
+  PostgresPlace place;
+  DeliveryRecord record;
+  Time now{};
+  bool ran_out = false;
+  bool ends = false;  // as dead: the policy is used up
+};
+
+DueRow read_due(const PostgresResult& due, int row, const ClaimRequest& request) {
+  DueRow read{request.destinations.at(static_cast<std::size_t>(due.bigint(row, 0)) - 1),
+              {due.bigint(row, 2), std::string(due.bytes(row, 3))},
+              read_record(due, row, kRecordColumn),
+              due.time(row, 1)};
+  RetryPolicy policy;
+  policy.attempts = read.destination.attempts;
+  policy.give_up = read.destination.give_up;
+  read.ran_out = lease_ran_out(read.record, read.now);
+  read.ends = read.ran_out && used_up(policy, read.record.counted, read.now - read.record.armed_at);
+  return read;
+}
+
+// Of those that would leave their lines here, the ones whose line somebody else has locked: left for the next claim,
+// since waiting for a line behind the locks of deliveries could deadlock.
+Result<std::set<PostgresPlace>> find_blocked(PostgresConnection& connection, const PostgresResult& due,
+                                             const ClaimRequest& request) {
+  std::vector<PostgresPlace> leaving;
+  for (int row = 0; row < due.rows(); ++row) {
+    const DueRow read = read_due(due, row, request);
+    if (read.ends && read.destination.skip_dead) leaving.push_back(read.place);
+  }
+  if (leaving.empty()) return std::set<PostgresPlace>();
+  return try_lock_lines(connection, leaving);
+}
+
 Status claim_row(const PostgresResult& due, int row, const ClaimRequest& request, Round& round, Claimed& claimed) {
-  const std::size_t place = static_cast<std::size_t>(due.bigint(row, 0)) - 1;
-  const Time now = due.time(row, 1);
-  const ClaimDestination& destination = request.destinations.at(place);
-  const PostgresPlace delivery(due.bigint(row, 2), due.bytes(row, 3));
-  DeliveryRecord record = read_record(due, row, kRecordColumn);
-  if (lease_ran_out(record, now)) {
-    round.changes.record_attempt(delivery, attempt_without_outcome(record));
-    RetryPolicy policy;
-    policy.attempts = destination.attempts;
-    policy.give_up = destination.give_up;
-    if (used_up(policy, record.counted, now - record.armed_at)) {
-      bury(record, now);
-      round.changes.save(delivery, record);
-      round.buried = true;
-      if (leaves_line(record, destination.skip_dead)) round.skipped.push_back(delivery);
-      claimed.dead.push_back({EventId(due.uuid(row, kEventColumn)), destination.name});
-      return {};
-    }
+  DueRow read = read_due(due, row, request);
+  const ClaimDestination& destination = read.destination;
+  const PostgresPlace& delivery = read.place;
+  DeliveryRecord& record = read.record;
+  const Time now = read.now;
+  if (read.ran_out) round.changes.record_attempt(delivery, attempt_without_outcome(record));
+  if (read.ends) {
+    bury(record, now);
+    round.changes.save(delivery, record);
+    round.buried = true;
+    if (leaves_line(record, destination.skip_dead)) round.skipped.push_back(delivery);
+    claimed.dead.push_back({EventId(due.uuid(row, kEventColumn)), destination.name});
+    return {};
   }
   HK_ASSIGN(Lease lease, read_event(due, row, take_lease(record, destination.lease, now)));
   round.changes.save(delivery, record);
   lease.destination = destination.name;
   claimed.leases.push_back(std::move(lease));
-  --round.slots[place];
+  --round.slots[static_cast<std::size_t>(due.bigint(row, 0)) - 1];
   return {};
 }
 
@@ -106,7 +122,11 @@ Result<Claimed> claim_due(PostgresConnection& connection, const PostgresTransact
     const PostgresResult& due = results.at(0);
     Round round{slots, {}, false, {}};
     if (due.rows() > 0) now = due.time(0, 1);
-    for (int row = 0; row < due.rows(); ++row) HK_TRY(claim_row(due, row, request, round, claimed));
+    HK_ASSIGN(const std::set<PostgresPlace> blocked, find_blocked(connection, due, request));
+    for (int row = 0; row < due.rows(); ++row) {
+      if (!blocked.empty() && blocked.contains({due.bigint(row, 2), std::string(due.bytes(row, 3))})) continue;
+      HK_TRY(claim_row(due, row, request, round, claimed));
+    }
     round.changes.queue(connection);
     slots = round.slots;
     skipped.insert(skipped.end(), round.skipped.begin(), round.skipped.end());
@@ -136,7 +156,8 @@ Result<std::optional<Time>> find_next_due(PostgresConnection& connection, const 
   PostgresColumn names(PostgresType::kBytea);
   for (const std::string& name : destinations) names.add(std::string_view(name));
   connection.begin(transaction);
-  connection.add(kNextDue, PostgresParameters().add_time(clock).add_column(std::move(names)));
+  connection.add("SELECT * FROM find_next_due($1, $2)",
+                 PostgresParameters().add_time(clock).add_column(std::move(names)));
   HK_ASSIGN(const auto results, connection.run_and_commit());
   const PostgresResult& answer = results.at(0);
   const std::optional<Time> due = answer.optional_time(0, 1);
@@ -145,26 +166,22 @@ Result<std::optional<Time>> find_next_due(PostgresConnection& connection, const 
 }
 
 void PostgresSettle::queue_lock(PostgresConnection& connection) const {
-  static const std::string events = "SELECT id, seq, ordering_key IS NOT NULL FROM events WHERE id = ANY ($1::uuid[])";
-  // All deliveries of these events: the state of an event comes from all of them.
-  static const std::string deliveries = fmt::format(
-      "SELECT seq, destination, {} FROM deliveries "
-      "WHERE seq IN (SELECT seq FROM events WHERE id = ANY ($1::uuid[])) ORDER BY seq, destination FOR NO KEY UPDATE",
-      kDeliveryColumns);
+  static const std::string sql =
+      fmt::format("SELECT id, in_line, seq, destination, {} FROM lock_settled($1)", kDeliveryColumns);
   PostgresColumn ids(PostgresType::kUuid);
   for (const Settlement& settlement : settlements_) ids.add(settlement.event.bytes());
   PostgresParameters parameters;
   parameters.add_column(std::move(ids));
-  connection.add(events, parameters);
-  connection.add(deliveries, parameters);
+  connection.add(sql, parameters);
 }
 
-void PostgresSettle::read(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records) {
-  HK_CHECK(results.size() == kQueries);
-  for (int row = 0; row < results[0].rows(); ++row) {
-    seqs_[EventId(results[0].uuid(row, 0))] = {results[0].bigint(row, 1), results[0].flag(row, 2)};
+void PostgresSettle::read(const PostgresResult& result, std::map<PostgresPlace, DeliveryRecord>& records) {
+  for (int row = 0; row < result.rows(); ++row) {
+    const PostgresPlace place(result.bigint(row, 2), result.bytes(row, 3));
+    seqs_[EventId(result.uuid(row, 0))] = place.first;
+    if (result.flag(row, 1)) in_line_.insert(place);
+    records.emplace(place, read_record(result, row, 4));
   }
-  records.merge(read_deliveries(results[1]));
 }
 
 std::vector<SettleFacts> PostgresSettle::decide(std::map<PostgresPlace, DeliveryRecord>& records,
@@ -175,7 +192,7 @@ std::vector<SettleFacts> PostgresSettle::decide(std::map<PostgresPlace, Delivery
     SettleFacts& facts = all.emplace_back();
     const auto event = seqs_.find(settlement.event);
     if (event == seqs_.end()) continue;  // Pruned meanwhile: there is nothing left to change.
-    const std::int64_t seq = event->second.seq;
+    const std::int64_t seq = event->second;
     const auto found = records.find({seq, settlement.destination});
     if (found != records.end()) {
       const auto& [place, record] = *found;
@@ -184,7 +201,8 @@ std::vector<SettleFacts> PostgresSettle::decide(std::map<PostgresPlace, Delivery
         changes.save(place, record);
         changes.record_attempt(place, settled_attempt(settlement));
         if (settlement.next == Next::kDelivered && settlement.reply) replies_.emplace(seq, &*settlement.reply);
-        if (event->second.has_line && leaves_line(record, settlement.skip_dead)) leaving_[place] = i;
+        if (in_line_.contains(place) && may_leave(settlement) && leaves_line(record, settlement.skip_dead))
+          leaving_[place] = i;
       } else {
         changes.correct_unknown(place, settled_attempt(settlement));
       }

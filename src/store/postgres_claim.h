@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,9 +30,9 @@ class PostgresSettle {
   // REQUIRES: settlements outlive this.
   explicit PostgresSettle(std::span<const Settlement> settlements) : settlements_(settlements) {}
 
-  static constexpr std::size_t kQueries = 2;
+  // Behind lock_lines(). One result.
   void queue_lock(PostgresConnection& connection) const;
-  void read(std::span<const PostgresResult> results, std::map<PostgresPlace, DeliveryRecord>& records);
+  void read(const PostgresResult& result, std::map<PostgresPlace, DeliveryRecord>& records);
   std::vector<SettleFacts> decide(std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes, Time now);
   void queue_replies(PostgresConnection& connection) const;
 
@@ -40,12 +41,9 @@ class PostgresSettle {
   Status leave(PostgresConnection& connection, Time now, std::vector<SettleFacts>& facts) const;
 
  private:
-  struct Event {
-    std::int64_t seq = 0;
-    bool has_line = false;  // it may have: there is an ordering key
-  };
   const std::span<const Settlement> settlements_;
-  std::map<EventId, Event> seqs_;                 // of those that still exist
+  std::map<EventId, std::int64_t> seqs_;  // of those that still exist
+  std::set<PostgresPlace> in_line_;
   std::map<std::int64_t, const Reply*> replies_;  // by event
   std::map<PostgresPlace, std::size_t> leaving_;  // with the index of its settlement
 };

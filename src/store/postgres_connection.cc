@@ -21,7 +21,8 @@ constexpr Duration kGrace = std::chrono::seconds(3);  // and at most as much as 
 
 // Set for each transaction anew, because the next one may run on another server connection. A weaker
 // synchronous_commit would acknowledge what a crash can undo; a stronger one stays. Every statement has an index for
-// its few rows, and a planner that has not counted the tables yet would walk them. A gateway that stands still, or
+// its few rows, and a planner that has not counted the tables yet would walk them; writing functions plan theirs once a
+// session, whatever a batch holds. A gateway that stands still, or
 // whose machine is gone, holds its rows for a second: shorter than the others wait for a lock, so that none of them
 // notices.
 constexpr const char* kSettings =
@@ -29,7 +30,7 @@ constexpr const char* kSettings =
     "set_config('idle_in_transaction_session_timeout', '1s', true), "
     "set_config('statement_timeout', $3, true), set_config('jit', 'off', true), "
     "set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), "
-    "set_config('enable_mergejoin', 'off', true), "
+    "set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', $4, true), "
     "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'remote_apply' "
     "THEN 'remote_apply' ELSE 'on' END, true)";
 
@@ -107,7 +108,8 @@ void PostgresConnection::begin(const PostgresTransaction& transaction) {
   add(kSettings, PostgresParameters()
                      .add_text(transaction.schema)
                      .add_text(milliseconds(transaction.lock_timeout))
-                     .add_text(milliseconds(transaction.statement_timeout)));
+                     .add_text(milliseconds(transaction.statement_timeout))
+                     .add_text(transaction.read_only ? "auto" : "force_generic_plan"));
   preamble_ = queued_;
 }
 

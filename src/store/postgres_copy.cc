@@ -40,10 +40,10 @@ constexpr const char* kAttempts =
     "WHERE seq = ANY ($1::bigint[]) ORDER BY seq, destination, number";
 
 constexpr const char* kLines =
-    "SELECT l.seq, l.destination FROM events e JOIN lines l ON l.seq = e.seq AND l.source = e.source "
-    "AND l.ordering_key = e.ordering_key "
-    "WHERE e.seq = ANY ($1::bigint[]) AND l.destination = ANY (SELECT DISTINCT destination FROM deliveries "
-    "WHERE seq = ANY ($1::bigint[]))";
+    "SELECT l.seq, l.destination FROM events e JOIN deliveries d ON d.seq = e.seq "
+    "JOIN lines l ON l.destination = d.destination AND l.seq = e.seq "
+    "AND l.line = line_of(d.destination, e.source, e.ordering_key) "
+    "WHERE e.seq = ANY ($1::bigint[]) AND e.ordering_key IS NOT NULL";
 
 constexpr const char* kHolders =
     "SELECT d.seq, d.key, d.expires_at FROM unnest($1::bytea[], $2::uuid[]) AS n (source, key) "

@@ -6,6 +6,7 @@
 #include "store/headers_codec.h"
 #include "store/postgres_copy.h"
 #include "store/postgres_deliveries.h"
+#include "store/postgres_lines.h"
 
 namespace hookonce {
 
@@ -46,8 +47,7 @@ constexpr const char* kInsertArrivals =
     "$6::timestamptz[], $7::integer[], $8::integer[], $9::uuid[], $10::bytea[], $11::bytea[])";
 
 constexpr const char* kInsertLines =
-    "INSERT INTO lines (seq, destination, source, ordering_key) "
-    "SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[])";
+    "INSERT INTO lines (seq, destination, line) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::uuid[])";
 
 constexpr const char* kInsertHolders =
     "INSERT INTO dedup (seq, key, source, expires_at) "
@@ -182,8 +182,7 @@ void queue_arrivals(PostgresConnection& connection, const std::vector<Placed>& p
 }
 
 void queue_deliveries(PostgresConnection& connection, const std::vector<Placed>& placed) {
-  PostgresColumn seq(PostgresType::kBigint), destination(PostgresType::kBytea), source(PostgresType::kBytea);
-  PostgresColumn ordering_key(PostgresType::kBytea);
+  PostgresColumn seq(PostgresType::kBigint), destination(PostgresType::kBytea), line(PostgresType::kUuid);
   PostgresChanges changes;
   for (const auto& [number, record] : placed) {
     if (!record->content) continue;
@@ -194,12 +193,11 @@ void queue_deliveries(PostgresConnection& connection, const std::vector<Placed>&
       if (!delivery.in_line || !record->content->ordering_key) continue;
       seq.add(number);
       destination.add(std::string_view(delivery.destination));
-      source.add(std::string_view(record->source));
-      ordering_key.add(std::string_view(*record->content->ordering_key));
+      line.add(line_hash(delivery.destination, record->source, *record->content->ordering_key));
     }
   }
   changes.queue(connection);
-  connection.add(kInsertLines, gathered({&seq, &destination, &source, &ordering_key}));
+  connection.add(kInsertLines, gathered({&seq, &destination, &line}));
 }
 
 void queue_keys(PostgresConnection& connection, const std::vector<Placed>& placed) {

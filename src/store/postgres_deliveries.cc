@@ -84,25 +84,9 @@ const std::string& insert_records_sql() {
   return sql;
 }
 
-const std::string& save_records_sql() {
-  static const std::string sql = fmt::format(
-      "UPDATE deliveries d SET (state, due_at, attempt, counted, armed_at, claimed_at, unsettled, delivered_at, "
-      "ended_at, replay, new_key, new_keys) = (n.state, n.due_at, n.attempt, n.counted, n.armed_at, n.claimed_at, "
-      "n.unsettled, n.delivered_at, n.ended_at, n.replay, n.new_key, n.new_keys) "
-      "FROM {} AS n (seq, destination, {}) WHERE d.seq = n.seq AND d.destination = n.destination",
-      kRecordRows, kDeliveryColumns);
-  return sql;
-}
-
-const std::string& record_attempts_sql() {
-  static const std::string sql = fmt::format(
-      "INSERT INTO attempts (seq, destination, number, started_at, duration, outcome, status, error, response) "
-      "SELECT * FROM {} ON CONFLICT (seq, destination, number) DO UPDATE SET started_at = excluded.started_at, "
-      "duration = excluded.duration, outcome = excluded.outcome, status = excluded.status, error = excluded.error, "
-      "response = excluded.response",
-      kAttemptRows);
-  return sql;
-}
+constexpr const char* kSaveRecords =
+    "SELECT save_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+constexpr const char* kRecordAttempts = "SELECT record_attempts($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 // Outcome 2 is Outcome::kUnknown.
 const std::string& correct_attempts_sql() {
@@ -175,8 +159,8 @@ void PostgresChanges::correct_unknown(const PostgresPlace& place, Attempt attemp
 
 void PostgresChanges::queue(PostgresConnection& connection) const {
   if (!inserted_.empty()) connection.add(insert_records_sql(), record_columns(inserted_));
-  if (!saved_.empty()) connection.add(save_records_sql(), record_columns(saved_));
-  if (!recorded_.empty()) connection.add(record_attempts_sql(), attempt_columns(recorded_));
+  if (!saved_.empty()) connection.add(kSaveRecords, record_columns(saved_));
+  if (!recorded_.empty()) connection.add(kRecordAttempts, attempt_columns(recorded_));
   for (const auto& [place, attempt] : recorded_) {
     if (attempt.number <= kAttemptsShown) continue;
     connection.add(kTrimAttempts, PostgresParameters()

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "core/dedup.h"
 
@@ -14,99 +14,105 @@ namespace {
 constexpr std::int64_t kRuleRows =
     500;  // deliveries that one call frees, so that a commit behind it does not wait long
 
-// The arrays are sorted, and unnest keeps their order.
-constexpr const char* kLockLines = "SELECT pg_advisory_xact_lock(n.hash) FROM unnest($1::bigint[]) AS n (hash)";
+void queue_lock(PostgresConnection& connection, PostgresColumn lines, std::span<const Settlement> leaving) {
+  PostgresColumn id(PostgresType::kUuid), destination(PostgresType::kBytea);
+  for (const Settlement& settlement : leaving) {
+    if (!may_leave(settlement)) continue;
+    id.add(settlement.event.bytes());
+    destination.add(std::string_view(settlement.destination));
+  }
+  connection.add(
+      "SELECT lock_lines($1, $2, $3)",
+      PostgresParameters().add_column(std::move(lines)).add_column(std::move(id)).add_column(std::move(destination)));
+}
 
-// A head that is leaving is waited for, and the one behind it taken.
-constexpr const char* kHeads =
-    "SELECT n.destination, n.source, n.ordering_key "
-    "FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS n (destination, source, ordering_key) "
-    "CROSS JOIN LATERAL (SELECT seq FROM lines l WHERE l.destination = n.destination AND l.source = n.source "
-    "AND l.ordering_key = n.ordering_key ORDER BY seq LIMIT 1 FOR KEY SHARE) head";
+}  // namespace
 
-// The deliveries that leave, and the lines that they may stand in.
-constexpr const char* kLeaving =
-    "unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS n (seq, destination, place) JOIN events e ON e.seq = n.seq";
-constexpr const char* kHeadOfLine =
-    "SELECT l.seq FROM lines l WHERE l.destination = n.destination AND l.source = e.source "
-    "AND l.ordering_key = e.ordering_key ORDER BY l.seq LIMIT 1";
-constexpr std::size_t kLeaveQueries = 3;
+KeyHash line_hash(const std::string& destination, const std::string& source, const std::string& ordering_key) {
+  return key_hash("line", {destination, source, ordering_key});
+}
 
-void queue_leave(PostgresConnection& connection, const std::vector<PostgresPlace>& leaving) {
-  static const std::string leave = fmt::format(
-      "DELETE FROM lines l USING {} WHERE l.destination = n.destination AND l.source = e.source "
-      "AND l.ordering_key = e.ordering_key AND l.seq = n.seq RETURNING n.place",
-      kLeaving);
-  static const std::string heads =
-      fmt::format("SELECT n.place, head.seq FROM {} CROSS JOIN LATERAL ({} FOR UPDATE) head", kLeaving, kHeadOfLine);
-  static const std::string deliveries = fmt::format(
-      "SELECT n.place, d.seq, {} FROM {} CROSS JOIN LATERAL ({}) head "
-      "JOIN deliveries d ON d.seq = head.seq AND d.destination = n.destination "
-      "ORDER BY d.seq, d.destination FOR NO KEY UPDATE OF d",
-      kDeliveryColumns, kLeaving, kHeadOfLine);
+bool may_leave(const Settlement& settlement) {
+  return settlement.next == Next::kDelivered || (settlement.next == Next::kDead && settlement.skip_dead);
+}
+
+void lock_lines(PostgresConnection& connection, const PostgresLines& joining, std::span<const Settlement> leaving) {
+  PostgresColumn lines(PostgresType::kUuid);
+  for (const auto& [hash, line] : joining) lines.add(hash);
+  queue_lock(connection, std::move(lines), leaving);
+}
+
+void lock_lines(PostgresConnection& connection, const std::vector<KeyHash>& lines) {
+  PostgresColumn column(PostgresType::kUuid);
+  for (const KeyHash& hash : lines) column.add(hash);
+  queue_lock(connection, std::move(column), {});
+}
+
+Result<std::set<PostgresPlace>> try_lock_lines(PostgresConnection& connection,
+                                               const std::vector<PostgresPlace>& deliveries) {
+  PostgresColumn seq(PostgresType::kBigint), destination(PostgresType::kBytea);
+  for (const PostgresPlace& place : deliveries) {
+    seq.add(place.first);
+    destination.add(std::string_view(place.second));
+  }
+  connection.add(
+      "SELECT n.seq, n.destination FROM unnest($1::bigint[], $2::bytea[]) AS n (seq, destination) "
+      "JOIN events e ON e.seq = n.seq WHERE e.ordering_key IS NOT NULL AND NOT pg_try_advisory_xact_lock("
+      "uuid_hash_extended(line_of(n.destination, e.source, e.ordering_key), 0))",
+      PostgresParameters().add_column(std::move(seq)).add_column(std::move(destination)));
+  HK_ASSIGN(const auto results, connection.run());
+  std::set<PostgresPlace> blocked;
+  for (int row = 0; row < results.back().rows(); ++row) {
+    blocked.emplace(results.back().bigint(row, 0), results.back().bytes(row, 1));
+  }
+  return blocked;
+}
+
+Result<std::vector<KeyHash>> find_lines(PostgresConnection& connection, const std::vector<std::int64_t>& seqs) {
+  PostgresColumn column(PostgresType::kBigint);
+  for (std::int64_t seq : seqs) column.add(seq);
+  connection.add(
+      "SELECT l.line FROM events e JOIN deliveries d ON d.seq = e.seq JOIN lines l ON l.destination = d.destination "
+      "AND l.line = line_of(d.destination, e.source, e.ordering_key) AND l.seq = e.seq "
+      "WHERE e.seq = ANY ($1::bigint[]) AND e.ordering_key IS NOT NULL",
+      PostgresParameters().add_column(std::move(column)));
+  HK_ASSIGN(const auto results, connection.run());
+  std::vector<KeyHash> lines;
+  for (int row = 0; row < results.back().rows(); ++row) lines.push_back(results.back().uuid(row, 0));
+  return lines;
+}
+
+void queue_occupied(PostgresConnection& connection, const PostgresLines& lines) {
+  PostgresColumn destination(PostgresType::kBytea), line(PostgresType::kUuid);
+  for (const auto& [hash, known] : lines) {
+    destination.add(std::string_view(known.destination));
+    line.add(hash);
+  }
+  connection.add("SELECT occupied_lines($1, $2)",
+                 PostgresParameters().add_column(std::move(destination)).add_column(std::move(line)));
+}
+
+void read_occupied(const PostgresResult& result, PostgresLines& lines) {
+  for (int row = 0; row < result.rows(); ++row) lines.at(result.uuid(row, 0)).occupied = true;
+}
+
+Result<std::set<PostgresPlace>> leave_lines(PostgresConnection& connection, const std::vector<PostgresPlace>& leaving,
+                                            Time now, PostgresChanges& changes) {
+  static const std::string sql = fmt::format("SELECT place, seq, {} FROM leave_lines($1, $2)", kDeliveryColumns);
   PostgresColumn seq(PostgresType::kBigint), destination(PostgresType::kBytea);
   for (const PostgresPlace& place : leaving) {
     seq.add(place.first);
     destination.add(std::string_view(place.second));
   }
-  PostgresParameters parameters;
-  parameters.add_column(std::move(seq)).add_column(std::move(destination));
-  for (const std::string* sql : {&leave, &heads, &deliveries}) connection.add(*sql, parameters);
-}
-
-std::int64_t hash_of(const PostgresLine& line) {
-  const KeyHash hash = key_hash("line", {line.destination, line.source, line.ordering_key});
-  std::int64_t number = 0;
-  std::memcpy(&number, hash.data(), sizeof number);
-  return number;
-}
-
-}  // namespace
-
-void lock_lines(PostgresConnection& connection, const std::map<PostgresLine, bool>& lines) {
-  std::set<std::int64_t> hashes;
-  for (const auto& [line, occupied] : lines) hashes.insert(hash_of(line));
-  PostgresColumn column(PostgresType::kBigint);
-  for (std::int64_t hash : hashes) column.add(hash);
-  connection.add(kLockLines, PostgresParameters().add_column(std::move(column)));
-}
-
-void queue_heads(PostgresConnection& connection, const std::map<PostgresLine, bool>& lines) {
-  PostgresColumn destination(PostgresType::kBytea), source(PostgresType::kBytea), ordering_key(PostgresType::kBytea);
-  for (const auto& [line, occupied] : lines) {
-    destination.add(std::string_view(line.destination));
-    source.add(std::string_view(line.source));
-    ordering_key.add(std::string_view(line.ordering_key));
-  }
-  connection.add(kHeads, PostgresParameters()
-                             .add_column(std::move(destination))
-                             .add_column(std::move(source))
-                             .add_column(std::move(ordering_key)));
-}
-
-void read_heads(const PostgresResult& result, std::map<PostgresLine, bool>& lines) {
-  for (int row = 0; row < result.rows(); ++row) {
-    lines[{std::string(result.bytes(row, 0)), std::string(result.bytes(row, 1)), std::string(result.bytes(row, 2))}] =
-        true;
-  }
-}
-
-Result<std::set<PostgresPlace>> leave_lines(PostgresConnection& connection, const std::vector<PostgresPlace>& leaving,
-                                            Time now, PostgresChanges& changes) {
-  queue_leave(connection, leaving);
+  connection.add(sql, PostgresParameters().add_column(std::move(seq)).add_column(std::move(destination)));
   HK_ASSIGN(const auto results, connection.run());
-  HK_CHECK(results.size() >= kLeaveQueries);
-  const PostgresResult& left = results[results.size() - 3];
-  const PostgresResult& heads = results[results.size() - 1];
-  std::set<std::int64_t> stood;  // places in `leaving` that stood in a line
-  for (int row = 0; row < left.rows(); ++row) stood.insert(left.bigint(row, 0));
+  const PostgresResult& heads = results.back();
   // The last one of each line comes first, and frees.
   std::vector<std::pair<std::int64_t, int>> rows;
   for (int row = 0; row < heads.rows(); ++row) rows.emplace_back(-heads.bigint(row, 0), row);
   std::sort(rows.begin(), rows.end());
   std::set<PostgresPlace> freed, seen;
   for (const auto& [negative_place, row] : rows) {
-    if (stood.count(-negative_place) == 0) continue;
     const PostgresPlace& by = leaving.at(static_cast<std::size_t>(-negative_place) - 1);
     const PostgresPlace head(heads.bigint(row, 1), by.second);
     DeliveryRecord record = read_record(heads, row, 2);
@@ -121,10 +127,9 @@ Result<bool> apply_rule(PostgresConnection& connection, const PostgresTransactio
                         std::optional<Time> clock) {
   if (rule.ordered && !rule.skip_dead) return false;
   constexpr const char* kAll =
-      "SELECT seq, coalesce($3, clock_timestamp()) FROM lines WHERE destination = $1 "
-      "ORDER BY source, ordering_key, seq LIMIT $2";
+      "SELECT seq, coalesce($3, clock_timestamp()), line FROM lines WHERE destination = $1 ORDER BY line, seq LIMIT $2";
   constexpr const char* kDead =
-      "SELECT l.seq, coalesce($3, clock_timestamp()) FROM lines l "
+      "SELECT l.seq, coalesce($3, clock_timestamp()), l.line FROM lines l "
       "JOIN deliveries d ON d.seq = l.seq AND d.destination = l.destination "
       "WHERE l.destination = $1 AND d.state = 3 LIMIT $2";
   connection.begin(transaction);
@@ -133,14 +138,19 @@ Result<bool> apply_rule(PostgresConnection& connection, const PostgresTransactio
       PostgresParameters().add_bytes(std::string_view(rule.destination)).add_bigint(kRuleRows).add_time(clock));
   HK_ASSIGN(const auto found, connection.run());
   std::vector<std::int64_t> seqs;
-  for (int row = 0; row < found[0].rows(); ++row) seqs.push_back(found[0].bigint(row, 0));
+  std::vector<KeyHash> lines;
+  for (int row = 0; row < found[0].rows(); ++row) {
+    seqs.push_back(found[0].bigint(row, 0));
+    lines.push_back(found[0].uuid(row, 2));
+  }
   if (!seqs.empty()) {
     const Time now = found[0].time(0, 1);
+    lock_lines(connection, lines);
     lock_deliveries(connection, seqs);
     HK_ASSIGN(const auto locked, connection.run());
     PostgresChanges changes;
     std::vector<PostgresPlace> leaving;
-    for (auto [place, record] : read_deliveries(locked[0])) {
+    for (auto [place, record] : read_deliveries(locked[1])) {
       // A dead one may have been replayed in this moment.
       if (place.second != rule.destination || (rule.ordered && !leaves_line(record, rule.skip_dead))) continue;
       leaving.push_back(place);

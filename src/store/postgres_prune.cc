@@ -121,24 +121,27 @@ Result<std::int64_t> PostgresPrune::prune_events(PostgresConnection& connection,
   if (at_end) position_ = 0;
   if (ended.empty()) return 0;
 
+  HK_ASSIGN(const std::vector<KeyHash> lines, find_lines(connection, ended));
+  lock_lines(connection, lines);
   PostgresColumn column(PostgresType::kBigint);
   for (std::int64_t seq : ended) column.add(seq);
   connection.add(kLockEvents, PostgresParameters().add_column(std::move(column)));
   lock_deliveries(connection, ended);
   HK_ASSIGN(const auto locked, connection.run());
-  const auto records = read_deliveries(locked[1]);
+  const PostgresResult& events = locked[1];
+  const auto records = read_deliveries(locked[2]);
   const Time before = walk.time(0, 3) - age;
   PostgresColumn gone(PostgresType::kBigint);
   std::vector<PostgresPlace> leaving;  // A dead one may still have held its line up.
-  for (int row = 0; row < locked[0].rows(); ++row) {
-    const std::int64_t seq = locked[0].bigint(row, 0);
+  for (int row = 0; row < events.rows(); ++row) {
+    const std::int64_t seq = events.bigint(row, 0);
     bool still = true;
     for (auto it = records.lower_bound({seq, ""}); it != records.end() && it->first.first == seq; ++it) {
       still = still && !it->second.is_open() && it->second.ended_at < before;
     }
     if (!still) continue;
     gone.add(seq);
-    if (!locked[0].flag(row, 1)) continue;
+    if (!events.flag(row, 1)) continue;
     for (auto it = records.lower_bound({seq, ""}); it != records.end() && it->first.first == seq; ++it) {
       leaving.push_back(it->first);
     }

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "store/postgres_functions.h"
 
 namespace hookonce {
 
@@ -158,12 +161,28 @@ constexpr const char* kFirstTables[] = {
     ) WITH (autovacuum_vacuum_scale_factor = 0.05))sql",
 };
 
-struct Migration {
-  const char* const* statements;
-  std::size_t count;
+// Migration 2. An ordering key may be longer than an entry of an index, so a line is known by a hash: that of
+// line_hash() in C++, here for what knows only the event. Source and ordering key stand in the event.
+constexpr const char* kHashedLines[] = {
+    R"sql(CREATE FUNCTION line_of(destination bytea, source bytea, ordering_key bytea) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT encode(substr(sha256(int8send(4) || 'line'::bytea || int8send(3)
+      || int8send(length(destination)) || destination || int8send(length(source)) || source
+      || int8send(length(ordering_key)) || ordering_key), 1, 16), 'hex')::uuid
+    $$)sql",
+    "ALTER TABLE lines ADD COLUMN line uuid",
+    "UPDATE lines SET line = line_of(destination, source, ordering_key)",
+    "ALTER TABLE lines DROP CONSTRAINT lines_pkey",
+    "ALTER TABLE lines DROP COLUMN source, DROP COLUMN ordering_key, ADD PRIMARY KEY (destination, line, seq)",
 };
-constexpr Migration kMigrations[] = {{kFirstTables, std::size(kFirstTables)}};
-constexpr int kNewest = static_cast<int>(std::size(kMigrations));
+
+std::vector<std::span<const char* const>> migrations() {
+  return {kFirstTables, kHashedLines, batch_functions()};
+}
+
+int newest_version() {
+  return static_cast<int>(migrations().size());
+}
 
 PostgresTransaction migration_transaction(const PostgresTarget& target) {
   return {target.schema, kMigrationWait, kMigrationWait, false};
@@ -254,15 +273,17 @@ Status check_inbox_exists(PostgresConnection& connection, const PostgresTarget& 
 Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target) {
   connection.begin(migration_transaction(target));
   HK_ASSIGN(const int version, read_version(connection, target));
-  if (version > kNewest) {
+  const int newest = newest_version();
+  if (version > newest) {
     return precondition(fmt::format("{}: its tables are version {}, this program knows up to {}; use a newer hookonce",
-                                    target.shown, version, kNewest));
+                                    target.shown, version, newest));
   }
-  if (version < kNewest) {
-    for (int next = version; next < kNewest; ++next) {
-      for (std::size_t i = 0; i < kMigrations[next].count; ++i) connection.add(kMigrations[next].statements[i]);
+  if (version < newest) {
+    const auto all = migrations();
+    for (auto next = all.begin() + version; next != all.end(); ++next) {
+      for (const char* statement : *next) connection.add(statement);
     }
-    connection.add(fmt::format("UPDATE schema_version SET version = {}", kNewest));
+    connection.add(fmt::format("UPDATE schema_version SET version = {}", newest));
   }
   return connection.run_and_commit().status();
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -254,11 +255,14 @@ Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std:
     PostgresSettle settle(settlements);
     std::map<PostgresPlace, DeliveryRecord> records;
     connection.begin(write_);
+    const bool has_lines = !accept.lines().empty() || std::any_of(settlements.begin(), settlements.end(), may_leave);
+    if (has_lines) lock_lines(connection, accept.lines(), settlements);
     accept.queue_keys(connection);
     if (!settlements.empty()) settle.queue_lock(connection);
     HK_ASSIGN(const auto first, connection.run());
-    accept.read_keys(std::span(first).first(accept.key_queries()));
-    if (!settlements.empty()) settle.read(std::span(first).subspan(accept.key_queries()), records);
+    const std::span<const PostgresResult> results = std::span(first).subspan(has_lines ? 1 : 0);
+    accept.read_keys(results.first(accept.key_queries()));
+    if (!settlements.empty()) settle.read(results.back(), records);
     if (accept.has_held_keys()) {
       accept.queue_holders(connection);
       HK_ASSIGN(const auto second, connection.run());

@@ -133,6 +133,70 @@ TEST_F(PostgresStoreTest, BatchesOfOppositeOrderBothCommit) {
   EXPECT_EQ(accepted, 50);
 }
 
+// Goal: two batches that meet in the same two lines wait for each other and never die by each other, whichever of their
+// parts names which line first. Method: a person holds the line that everybody locks first; while both batches stand
+// there, neither may hold the other line.
+TEST_F(PostgresStoreTest, BatchesThatMeetInTwoLinesInOppositeOrderBothCommit) {
+  const auto second = open();
+  const auto ordered = [](const std::string& line) {
+    return NewEventBuilder().source("shop").ordering_key(line).ordered({"backend"}).build();
+  };
+  accept(*store_, ordered("a"));
+  accept(*store_, ordered("b"));
+  const Claimed heads = claim(*store_, system_clock().now());
+  ASSERT_EQ(heads.leases.size(), 2u);
+  const auto other = person();
+  run(*other, "BEGIN");
+  run(*other,
+      "DO $$ BEGIN PERFORM pg_advisory_xact_lock(least("
+      "uuid_hash_extended(line_of('backend', 'shop', 'a'), 0), uuid_hash_extended(line_of('backend', 'shop', 'b'), "
+      "0)));"
+      "END $$");
+  const auto commit = [&](Store& store, const std::string& joined, const Lease& settled) {
+    const auto facts = store.commit(events_of(ordered(joined)), std::vector{success(settled)}, system_clock().now());
+    ASSERT_OK(facts);
+    EXPECT_TRUE(facts.value().settles.at(0).taken);
+  };
+  std::thread one([&] { commit(*store_, "a", heads.leases[1]); });
+  std::thread two([&] { commit(*second, "b", heads.leases[0]); });
+  const std::string ours =
+      "SELECT pid FROM pg_stat_activity WHERE application_name = '" + schema_.name() + "' AND wait_event = 'advisory'";
+  wait_until("SELECT count(*) = 2 FROM (" + ours + ") waiting");
+  EXPECT_EQ(
+      schema_.sql("SELECT count(*) FROM pg_locks WHERE granted AND locktype IN ('advisory', 'tuple') AND pid IN (" +
+                  ours + ")"),
+      "0");
+  run(*other, "COMMIT");
+  one.join();
+  two.join();
+  EXPECT_EQ(claim(*store_, system_clock().now()).leases.size(), 2u);
+}
+
+TEST_F(PostgresStoreTest, LinesOfAnOlderVersionGoOn) {
+  const auto ordered = [] { return NewEventBuilder().source("shop").ordering_key("a").ordered({"backend"}).build(); };
+  accept(*store_, ordered());
+  const EventId next = accept(*store_, ordered()).id;
+  const Claimed head = claim(*store_, system_clock().now());
+  ASSERT_EQ(head.leases.size(), 1u);
+  store_.reset();
+  schema_.sql(
+      "ALTER TABLE lines DROP CONSTRAINT lines_pkey, DROP COLUMN line, ADD COLUMN source bytea, "
+      "ADD COLUMN ordering_key bytea; "
+      "UPDATE lines SET source = 'shop', ordering_key = 'a'; "
+      "ALTER TABLE lines ADD PRIMARY KEY (destination, source, ordering_key, seq); "
+      "DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = '" +
+      schema_.name() +
+      "'::regnamespace LOOP EXECUTE 'DROP FUNCTION ' || f; END LOOP; END $$; "
+      "UPDATE schema_version SET version = 1");
+  store_ = open();
+  const auto facts = store_->commit({}, std::vector{success(head.leases[0])}, system_clock().now());
+  ASSERT_OK(facts);
+  EXPECT_TRUE(facts.value().settles.at(0).freed);
+  const Claimed freed = claim(*store_, system_clock().now());
+  ASSERT_EQ(freed.leases.size(), 1u);
+  EXPECT_EQ(freed.leases[0].event, next);
+}
+
 TEST_F(PostgresStoreTest, AnExpiredKeyHasOneNewWinnerAmongManyArrivalsOnTwoInstances) {
   const auto second = open();
   const EventId first = accept(*store_, NewEventBuilder().key("k").window(Duration(1)).build()).id;

@@ -1,6 +1,7 @@
 // How every store backend keeps the order of an ordered destination's lines.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -229,6 +230,22 @@ TEST_P(StoreLines, OneBatchKeepsItsOrder) {
     ASSERT_EQ(claim_ids(), std::vector{id});
     settle(success(leases_.at(0)));
   }
+}
+
+TEST_P(StoreLines, AnOrderingKeyMayBeLong) {
+  const std::string key(60'000, 'k');
+  // Beyond compression, and different in its last byte alone.
+  std::string noise;
+  for (std::uint32_t state = 1; noise.size() < 60'000; state = state * 1664525 + 1013904223)
+    noise.push_back(static_cast<char>(state >> 24));
+  const EventId first = accept_ordered(noise + "1");
+  const EventId second = accept_ordered(noise + "1");
+  const EventId other = accept_ordered(noise + "2");
+  const EventId plain = accept_ordered(key);
+  EXPECT_EQ(claim_ids(), (std::vector{first, other, plain}));
+  EXPECT_EQ(get(first).ordering_key, noise + "1");
+  EXPECT_TRUE(settle(success(leases_.at(0))).freed);
+  EXPECT_EQ(claim_ids(), std::vector{second});
 }
 
 // One thread accepts, one delivers: nothing is left behind, and the order is that of acceptance.
