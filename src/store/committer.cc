@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <iterator>
+#include <span>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +24,12 @@ constexpr Duration kRecoverFirst = std::chrono::milliseconds(100);
 constexpr Duration kRecoverMax = std::chrono::seconds(5);
 // Behind a healthy store that could not serve (another process holds its lock): the store has waited already.
 constexpr Duration kBusyPause = std::chrono::milliseconds(10);
+// What others hold is tried again, alone, after this: each try may wait as long as the store waits for a lock, and
+// nothing else is committed meanwhile.
+constexpr Duration kHeldAgain = std::chrono::milliseconds(250);
+// A batch is searched for it at most this long, about the patience of those who wait; where much is held, halving it
+// finds nothing that could be spared.
+constexpr Duration kSearchPatience = std::chrono::seconds(2);
 // How long stop() goes on trying to commit what is left while the store cannot serve; its callers have about this much
 // patience.
 constexpr Duration kStopPatience = std::chrono::seconds(5);
@@ -82,6 +90,25 @@ struct Batch {
   std::vector<AcceptItem> accepts;
   std::vector<SettleItem> settles;
   bool empty() const { return accepts.empty() && settles.empty(); }
+  void append(Batch more) {
+    std::move(more.accepts.begin(), more.accepts.end(), std::back_inserter(accepts));
+    std::move(more.settles.begin(), more.settles.end(), std::back_inserter(settles));
+  }
+};
+
+// What one transaction takes of a batch.
+struct Part {
+  std::span<NewEvent> events;  // of `accepts`; the store wants them in one row
+  std::span<AcceptItem> accepts;
+  std::span<SettleItem> settles;
+
+  std::size_t size() const { return events.size() + settles.size(); }
+  // Events first, then settlements: the order stays. REQUIRES: size() > 1.
+  std::pair<Part, Part> halves() const {
+    const std::size_t half = size() / 2, first = std::min(half, events.size());
+    return {{events.first(first), accepts.first(first), settles.first(half - first)},
+            {events.subspan(first), accepts.subspan(first), settles.subspan(half - first)}};
+  }
 };
 
 }  // namespace
@@ -97,10 +124,13 @@ struct Committer::State {
 
   void commit(Batch batch);
   void drop_late(Batch& batch);
-  // One transaction over parts of a batch; what cannot be stored now comes back in `again`.
-  void commit_range(std::span<NewEvent> events, std::span<AcceptItem> accepts, std::span<SettleItem> settles,
-                    Batch& again);
-  void answer_range(const CommitFacts& facts, std::span<AcceptItem> accepts, std::span<SettleItem> settles);
+  // One transaction. What cannot be stored as it is goes into `parts`, what cannot be stored now into `again`.
+  void commit_part(Part part, std::deque<Part>& parts, Duration search_until, Batch& again);
+  void put_off(Part part, const Status& status, bool healthy, Batch& again);
+  void set_apart(Part single);
+  void retry_held() LOCKS_EXCLUDED(mutex);
+  void answer_part(const CommitFacts& facts, Part part);
+  Duration wake_at() const;  // by steady_now(); when there is something to do though nothing was submitted
   // Answers a duplicate of a durable event though nothing can be written; false where it is not one.
   bool answer_unrecorded(AcceptItem& item);
   void refuse(Batch& batch, const Status& status, bool with_settles);
@@ -128,6 +158,8 @@ struct Committer::State {
   Callbacks callbacks;
   bool nudge = false;
   bool given_up = false;
+  std::deque<Batch> held;  // single items that met something somebody else holds
+  Duration held_at{};      // by steady_now(): when the first of them is tried again
   bool was_healthy = true;
   Duration upkeep_at{};   // by steady_now()
   Duration recover_at{};  // by steady_now()
@@ -174,6 +206,8 @@ void Committer::stop() {
     state_->accepts.clear();
     state_->settles.clear();
   }
+  for (Batch& single : state_->held) rest.append(std::move(single));
+  state_->held.clear();
   state_->refuse(rest, unavailable("the gateway has stopped"), true);
   state_->callbacks.run();
 }
@@ -222,6 +256,7 @@ void Committer::State::run() {
   Batch batch;
   while (gather(batch)) {
     if (!batch.empty()) commit(std::exchange(batch, Batch()));
+    retry_held();
     tend();
   }
 }
@@ -229,7 +264,7 @@ void Committer::State::run() {
 bool Committer::State::gather(Batch& batch) {
   MutexLock lock(mutex);
   while (accepts.empty() && settles.empty() && !stopping) {
-    const Duration wait = std::min(upkeep_at, was_healthy || given_up ? upkeep_at : recover_at) - steady_now();
+    const Duration wait = wake_at() - steady_now();
     if (wait <= Duration::zero()) return true;
     changed.wait_for(mutex, wait);
   }
@@ -240,10 +275,17 @@ bool Committer::State::gather(Batch& batch) {
   take_accepts(batch);
   queued.store(accepts.size() + settles.size(), std::memory_order_relaxed);
   if (!batch.empty()) return true;
-  if (stopping) return false;
-  const Duration wait = std::min(upkeep_at, given_up ? upkeep_at : recover_at) - steady_now();
+  if (stopping && held.empty()) return false;
+  const Duration wait = wake_at() - steady_now();
   if (wait > Duration::zero()) changed.wait_for(mutex, wait);
   return true;
+}
+
+Duration Committer::State::wake_at() const {
+  Duration at = upkeep_at;
+  if (!was_healthy && !given_up) at = std::min(at, recover_at);
+  if (!held.empty()) at = std::min(at, held_at);
+  return at;
 }
 
 void Committer::State::take_settles(Batch& batch) {
@@ -276,7 +318,13 @@ void Committer::State::commit(Batch batch) {
     events.reserve(batch.accepts.size());
     for (AcceptItem& item : batch.accepts) events.push_back(std::move(item.event));
     Batch again;
-    commit_range(events, batch.accepts, batch.settles, again);
+    std::deque<Part> parts = {{events, batch.accepts, batch.settles}};
+    const Duration search_until = steady_now() + kSearchPatience;
+    while (!parts.empty()) {
+      const Part part = parts.front();
+      parts.pop_front();
+      commit_part(part, parts, search_until, again);
+    }
     events.clear();
     put_back(std::move(again));
   }
@@ -294,70 +342,107 @@ void Committer::State::drop_late(Batch& batch) {
   batch.accepts.erase(late, batch.accepts.end());
 }
 
-void Committer::State::commit_range(std::span<NewEvent> events, std::span<AcceptItem> accept_items,
-                                    std::span<SettleItem> settle_items, Batch& again) {
+void Committer::State::commit_part(Part part, std::deque<Part>& parts, Duration search_until, Batch& again) {
   std::vector<Settlement> settlements;
-  settlements.reserve(settle_items.size());
-  for (const SettleItem& item : settle_items) settlements.push_back(item.settlement);
+  settlements.reserve(part.settles.size());
+  for (const SettleItem& item : part.settles) settlements.push_back(item.settlement);
 
   const Duration began = steady_now();
-  const Result<CommitFacts> facts = store.commit(events, settlements, clock.now());
+  const Result<CommitFacts> facts = store.commit(part.events, settlements, clock.now());
   if (facts.ok()) {
     commit_seconds.observe(std::chrono::duration<double>(steady_now() - began).count());
     commits.add();
-    committed_items.add(events.size() + settlements.size());
+    committed_items.add(part.size());
     recover_wait = kRecoverFirst;
-    answer_range(*facts, accept_items, settle_items);
+    answer_part(*facts, part);
     return;
   }
 
   commit_errors.add();
-  const std::size_t size = events.size() + settlements.size();
   if (facts.code() == Code::kUnavailable || facts.code() == Code::kUnknown) {
     const bool healthy = store.health().ok();
-    if (was_healthy) log_warn("store.unavailable", {{"reason", facts.status().message()}, {"items", size}});
+    if (was_healthy) log_warn("store.unavailable", {{"reason", facts.status().message()}, {"items", part.size()}});
     if (was_healthy && !healthy) expect_recovery();
     // If it took effect after all, nothing but this nudge says that deliveries are pending: the provider's retry is a
     // duplicate then.
     nudge = nudge || facts.code() == Code::kUnknown;
-    for (std::size_t i = 0; i < accept_items.size(); ++i) {
-      accept_items[i].event = std::move(events[i]);
-      if (answer_unrecorded(accept_items[i])) continue;
-      if (facts.code() == Code::kUnavailable && healthy) {
-        again.accepts.push_back(std::move(accept_items[i]));
-      } else {
-        callbacks.answer(accept_items[i], facts.status());
-      }
-    }
-    // A settlement is safe to repeat: one that took effect already is not taken again.
-    for (SettleItem& item : settle_items) again.settles.push_back(std::move(item));
-  } else if (size == 1) {
+    put_off(part, facts.status(), healthy, again);
+  } else if (facts.code() == Code::kExhausted) {
+    if (part.size() == 1) return set_apart(part);
+    log_warn("store.held", {{"reason", facts.status().message()}, {"items", part.size()}});
+    if (steady_now() >= search_until) return put_off(part, facts.status(), true, again);
+    // What is not held is behind at most one more wait than there were halvings: all of a size before the smaller.
+    const auto [first, second] = part.halves();
+    parts.push_back(first);
+    parts.push_back(second);
+  } else if (part.size() == 1) {
     log_error("store.refused", {{"reason", facts.status().message()}});
-    if (!accept_items.empty()) callbacks.answer(accept_items[0], facts.status());
-    if (!settle_items.empty()) callbacks.answer(settle_items[0], facts.status());
+    if (!part.accepts.empty()) callbacks.answer(part.accepts[0], facts.status());
+    if (!part.settles.empty()) callbacks.answer(part.settles[0], facts.status());
   } else {
-    // The culprit is found by halving; the order (events first, then settlements) stays.
-    const std::size_t half = size / 2;
-    const std::size_t first_events = std::min(half, events.size());
-    const std::size_t first_settles = half - first_events;
-    commit_range(events.first(first_events), accept_items.first(first_events), settle_items.first(first_settles),
-                 again);
-    commit_range(events.subspan(first_events), accept_items.subspan(first_events), settle_items.subspan(first_settles),
-                 again);
+    const auto [first, second] = part.halves();
+    parts.push_front(second);
+    parts.push_front(first);
   }
 }
 
-void Committer::State::answer_range(const CommitFacts& facts, std::span<AcceptItem> accept_items,
-                                    std::span<SettleItem> settle_items) {
-  for (std::size_t i = 0; i < accept_items.size(); ++i) {
-    nudge = nudge || facts.accepts[i].new_delivery;
-    callbacks.answer(accept_items[i], facts.accepts[i]);
+void Committer::State::put_off(Part part, const Status& status, bool healthy, Batch& again) {
+  for (std::size_t i = 0; i < part.accepts.size(); ++i) {
+    part.accepts[i].event = std::move(part.events[i]);
+    if (answer_unrecorded(part.accepts[i])) continue;
+    if (status.code() != Code::kUnknown && healthy) {
+      again.accepts.push_back(std::move(part.accepts[i]));
+    } else {
+      callbacks.answer(part.accepts[i], status);
+    }
   }
-  for (std::size_t i = 0; i < settle_items.size(); ++i) {
-    const Next next = settle_items[i].settlement.next;
+  // A settlement is safe to repeat: one that took effect already is not taken again.
+  for (SettleItem& item : part.settles) again.settles.push_back(std::move(item));
+}
+
+// In a batch with others it would keep them waiting again.
+void Committer::State::set_apart(Part single) {
+  Batch batch;
+  if (!single.settles.empty()) batch.settles.push_back(std::move(single.settles[0]));
+  if (!single.accepts.empty()) {
+    single.accepts[0].event = std::move(single.events[0]);
+    if (answer_unrecorded(single.accepts[0])) return;
+    batch.accepts.push_back(std::move(single.accepts[0]));
+  }
+  const Duration now = steady_now();
+  if (held.empty() || held_at <= now) held_at = now + kHeldAgain;
+  held.push_back(std::move(batch));
+}
+
+// Until it goes through, or its deadline has passed.
+void Committer::State::retry_held() {
+  if (held.empty()) return;
+  if (!was_healthy) {  // The others' rules hold for it now.
+    Batch all;
+    for (Batch& single : std::exchange(held, {})) all.append(std::move(single));
+    put_back(std::move(all));
+  } else if (steady_now() >= held_at) {
+    for (Batch& single : held) drop_late(single);
+    callbacks.run();
+    std::erase_if(held, [](const Batch& single) { return single.empty(); });
+    if (held.empty()) return;
+    Batch single = std::move(held.front());
+    held.pop_front();
+    held_at = steady_now();  // The next one's turn is at once, unless this one comes back.
+    commit(std::move(single));
+  }
+}
+
+void Committer::State::answer_part(const CommitFacts& facts, Part part) {
+  for (std::size_t i = 0; i < part.accepts.size(); ++i) {
+    nudge = nudge || facts.accepts[i].new_delivery;
+    callbacks.answer(part.accepts[i], facts.accepts[i]);
+  }
+  for (std::size_t i = 0; i < part.settles.size(); ++i) {
+    const Next next = part.settles[i].settlement.next;
     nudge =
         nudge || facts.settles[i].freed || (facts.settles[i].taken && (next == Next::kRetry || next == Next::kRelease));
-    callbacks.answer(settle_items[i], facts.settles[i]);
+    callbacks.answer(part.settles[i], facts.settles[i]);
   }
 }
 

@@ -5,9 +5,10 @@
 // block.
 //
 // If a batch fails for another reason than the store's being unavailable, it is halved until the culprit stands alone;
-// only that one gets the error. A duplicate of a durable event is answered as one even where its own record cannot be
-// written. When the store turns unhealthy, the committer asks it to recover(), with back-off, and answers kUnavailable
-// meanwhile.
+// only that one gets the error. So it is where something in the batch is held by others for longer than the store
+// waits: the rest is committed, and what was held is tried again alone, an event until its deadline. A duplicate of a
+// durable event is answered as one even where its own record cannot be written. When the store turns unhealthy, the
+// committer asks it to recover(), with back-off, and answers kUnavailable meanwhile.
 #pragma once
 
 #include <functional>

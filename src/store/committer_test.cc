@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -16,8 +17,9 @@ namespace hookonce {
 namespace {
 
 // Passes everything on to a memory store. Fault model: a commit waits at a gate while it is closed; the next commits
-// answer the scripted errors; a commit holding an event of type "poison" is kInternal; the store is ill after kUnknown
-// until recover() has been answered ok.
+// answer the scripted errors; a commit holding an event of type "poison" is kInternal; one with an event of type
+// "held", or with a settlement of the destination "held", is kExhausted until release(); the store is ill after
+// kUnknown until recover() has been answered ok.
 class FaultStore final : public ForwardingStore {
  public:
   FaultStore() : ForwardingStore(make_memory_store()) {}
@@ -36,6 +38,11 @@ class FaultStore final : public ForwardingStore {
         if (status.code() == Code::kUnknown) ill_ = status;
         return status;
       }
+      const bool meets_held =
+          std::any_of(events.begin(), events.end(), [](const NewEvent& event) { return event.type == "held"; }) ||
+          std::any_of(settlements.begin(), settlements.end(),
+                      [](const Settlement& settlement) { return settlement.destination == "held"; });
+      if (held_ && meets_held) return exhausted("a lock is held");
     }
     for (const NewEvent& event : events) {
       if (event.type == "poison") return internal("cannot be stored");
@@ -74,6 +81,10 @@ class FaultStore final : public ForwardingStore {
     closed_ = false;
     changed_.notify_all();
   }
+  void release() {
+    MutexLock lock(mutex_);
+    held_ = false;
+  }
   void await_commits(std::size_t n) {
     MutexLock lock(mutex_);
     while (batches_.size() < n) changed_.wait(mutex_);
@@ -87,6 +98,7 @@ class FaultStore final : public ForwardingStore {
   Mutex mutex_;
   CondVar changed_;
   bool closed_ GUARDED_BY(mutex_) = false;
+  bool held_ GUARDED_BY(mutex_) = true;
   Status ill_ GUARDED_BY(mutex_);
   std::deque<Status> commits_ GUARDED_BY(mutex_);
   std::deque<Status> recovers_ GUARDED_BY(mutex_);
@@ -208,6 +220,54 @@ TEST_F(CommitterTest, OnlyThePoisonRowFails) {
   store.open_gate();
   for (int i = 0; i < 17; ++i) EXPECT_EQ(answers.await(i), i == 11 ? Code::kInternal : Code::kOk) << i;
   EXPECT_EQ(store.stats(clock.now())->events, 17);
+}
+
+TEST_F(CommitterTest, OnlyWhatOthersHoldWaitsAndIsRefusedWithItsDeadline) {
+  store.close_gate();
+  const auto committer = make();
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(100));
+  store.await_commits(1);
+  for (int i = 0; i < 17; ++i) {
+    committer->submit(NewEventBuilder().type(i == 5 ? "held" : "fine").build(), later(), nullptr, answers.accept(i));
+  }
+  store.open_gate();
+  for (int i = 0; i < 17; ++i) {
+    if (i != 5) EXPECT_EQ(answers.await(i), Code::kOk) << i;
+  }
+  // Those that come meanwhile are not in one batch with it.
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(17));
+  EXPECT_EQ(answers.await(17), Code::kOk);
+  EXPECT_EQ(answers.count(), 18u);
+  clock.advance(std::chrono::seconds(3));
+  EXPECT_EQ(answers.await(5), Code::kUnavailable);
+  EXPECT_EQ(store.stats(clock.now())->events, 18);
+}
+
+TEST_F(CommitterTest, WhatOthersHeldIsStoredWhenTheyLetGo) {
+  store.close_gate();
+  const auto committer = make();
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(100));
+  store.await_commits(1);
+  for (int i = 0; i < 3; ++i)
+    committer->submit(NewEventBuilder().type("held").build(), later(), nullptr, answers.accept(i));
+  Settlement settlement;
+  settlement.destination = "held";
+  committer->submit(settlement, nullptr, answers.settle(3));
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(4));
+  store.open_gate();
+  EXPECT_EQ(answers.await(4), Code::kOk);
+  EXPECT_EQ(answers.count(), 2u);
+  store.release();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(answers.await(i), Code::kOk);
+}
+
+TEST_F(CommitterTest, StopLeavesNobodyWaitingBehindALock) {
+  const auto committer = make();
+  committer->submit(NewEventBuilder().type("held").build(), later(), nullptr, answers.accept(0));
+  store.await_commits(2);
+  clock.advance(std::chrono::seconds(3));
+  committer->stop();
+  EXPECT_EQ(answers.await(0), Code::kUnavailable);
 }
 
 TEST_F(CommitterTest, AnEventWhoseDeadlinePassedIsNeverStored) {

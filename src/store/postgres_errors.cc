@@ -17,7 +17,8 @@ bool has(std::string_view text, std::string_view part) {
 PostgresFailure classify(std::string_view state, std::string_view message) {
   const std::string text = fmt::format("{} (SQLSTATE {})", one_line(message), state);
   if (state == "40P01" || state == "40001") return {PostgresTrouble::kRepeat, unavailable(text)};
-  if (state == "55P03" || state == "57014") return {PostgresTrouble::kBusy, unavailable(text)};
+  if (state == "55P03") return {PostgresTrouble::kBusy, exhausted(text)};
+  if (state == "57014") return {PostgresTrouble::kBusy, unavailable(text)};
   const std::string_view kind = state.substr(0, 2);
   // Data that does not fit, a constraint, a limit of the program: the batch is at fault.
   if (kind == "21" || kind == "22" || kind == "23" || kind == "54") return {PostgresTrouble::kItem, internal(text)};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -28,9 +30,14 @@ namespace {
 // repeated; more often than this, something else is wrong.
 constexpr int kRepeatsMax = 5;
 
-// A row that another gateway holds is free again within milliseconds; where a person's transaction holds it, the batch
-// is put back and the store stays well.
-// Longer than the second after which a server looks for deadlocks by default: those are repeated at once.
+// A row that another gateway holds is free again within milliseconds, or after the second for which one that stands
+// still may keep it; deadlocks are found after a second too, and repeated at once. Where a person's transaction holds a
+// row for longer, batches are halved until what is held stands alone: with short waits, so that the rest is stored
+// while its senders still wait, and for as long as such waits go on.
+constexpr Duration kCommitLockTimeout = std::chrono::milliseconds(1200);
+constexpr Duration kSearchLockTimeout = std::chrono::milliseconds(80);
+constexpr Duration kSearchFor = std::chrono::seconds(5);  // since the last wait that was in vain
+// Longer than that second as well.
 constexpr Duration kLockTimeout = std::chrono::milliseconds(1500);
 constexpr Duration kWriteTimeout = std::chrono::seconds(5);
 constexpr Duration kReadTimeout = std::chrono::seconds(15);
@@ -51,6 +58,8 @@ class PostgresStore final : public Store, private InboxRecords {
       : target_(std::move(target)),
         clock_(clock),
         use_(use),
+        commit_{target_.schema, kCommitLockTimeout, kWriteTimeout, false},
+        search_{target_.schema, kSearchLockTimeout, kWriteTimeout, false},
         write_{target_.schema, kLockTimeout, kWriteTimeout, false},
         read_{target_.schema, kLockTimeout, kReadTimeout, true},
         brief_{target_.schema, kLockTimeout, kDuplicateTimeout, true},
@@ -176,6 +185,8 @@ class PostgresStore final : public Store, private InboxRecords {
   const PostgresTarget target_;
   const PostgresClock clock_;
   const OpenFor use_;
+  const PostgresTransaction commit_;
+  const PostgresTransaction search_;  // commits while something is held
   const PostgresTransaction write_;
   const PostgresTransaction read_;
   const PostgresTransaction brief_;
@@ -184,6 +195,8 @@ class PostgresStore final : public Store, private InboxRecords {
   PostgresPool commits_;
   PostgresPool claims_;
   PostgresPool reads_;
+
+  std::atomic<std::int64_t> search_until_{0};  // by steady_now(), in microseconds
 
   Mutex prune_mutex_;
   PostgresPrune prune_ GUARDED_BY(prune_mutex_);
@@ -250,11 +263,13 @@ Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std:
                                           Time now) {
   if (events.size() > PostgresAccept::kBatchMax)
     return internal("more events in one batch than its numbers have room for");
-  return transact<CommitFacts>(commits_, [&](PostgresConnection& connection) -> Result<CommitFacts> {
+  const bool searches = steady_now().count() < search_until_;
+  const PostgresTransaction& transaction = searches ? search_ : commit_;
+  auto committed = transact<CommitFacts>(commits_, [&](PostgresConnection& connection) -> Result<CommitFacts> {
     PostgresAccept accept(events, clock_of(now));
     PostgresSettle settle(settlements);
     std::map<PostgresPlace, DeliveryRecord> records;
-    connection.begin(write_);
+    connection.begin(transaction);
     const bool has_lines = !accept.lines().empty() || std::any_of(settlements.begin(), settlements.end(), may_leave);
     if (has_lines) lock_lines(connection, accept.lines(), settlements);
     accept.queue_keys(connection);
@@ -279,6 +294,8 @@ Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std:
     HK_TRY(connection.run_and_commit().status());
     return facts;
   });
+  if (committed.code() == Code::kExhausted) search_until_ = (steady_now() + kSearchFor).count();
+  return committed;
 }
 
 Result<EventPage> PostgresStore::find(PostgresSearch& search, int limit, const std::optional<std::string>& cursor) {

@@ -8,8 +8,9 @@
 //
 // Errors, the same for every method: kUnavailable: nothing was done, the store cannot serve now; kUnknown: a COMMIT
 // failed and may or may not have taken effect; kInternal: this batch cannot be stored though the store is well (halve
-// it to find the culprit). test/contract holds the suite that every backend passes; the memory store is the readable
-// specification.
+// it to find the culprit); kExhausted: nothing was done, because somebody else holds something of it for longer than
+// the store waits (halve it too; the culprit may go through later). test/contract holds the suite that every backend
+// passes; the memory store is the readable specification.
 #pragma once
 
 #include <cstdint>
