@@ -134,9 +134,10 @@ Status RunningGateway::listen() {
 
 Committer::Options RunningGateway::committer_options() {
   Committer::Options options;
+  // Made here, so that they are there from the first scrape on.
+  static Gauge& queued = metrics().gauge("hookonce_committer_queue", "Accepts waiting for a transaction");
+  static Gauge& held = metrics().gauge("hookonce_inflight_bytes", "Bytes of request bodies in memory");
   options.upkeep = [this](Time now) {
-    static Gauge& queued = metrics().gauge("hookonce_committer_queue", "Accepts waiting for a transaction");
-    static Gauge& held = metrics().gauge("hookonce_inflight_bytes", "Bytes of request bodies in memory");
     queued.set(static_cast<std::int64_t>(committer_->queued()));
     held.set(static_cast<std::int64_t>(budget_.used()));
     upkeep_->run(now);

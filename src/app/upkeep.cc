@@ -33,7 +33,9 @@ Gauge& prune_stopped_gauge() {
 
 Upkeep::Upkeep(Store& store, const Clock& clock, std::shared_ptr<const Config> config,
                std::function<void()> deliveries_pending)
-    : store_(store), clock_(clock), config_(std::move(config)), deliveries_pending_(std::move(deliveries_pending)) {}
+    : store_(store), clock_(clock), config_(std::move(config)), deliveries_pending_(std::move(deliveries_pending)) {
+  prune_stopped_gauge();  // it is there from the first scrape on
+}
 
 void Upkeep::configure(std::shared_ptr<const Config> config) {
   MutexLock lock(mutex_);
@@ -119,6 +121,8 @@ void Upkeep::prune(Time now) {
 }
 
 void Upkeep::measure(Time now) {
+  static Gauge& ready = metrics().gauge("hookonce_store_ready", "1 while a commit can be expected to succeed");
+  ready.set(store_.health().ok() ? 1 : 0);
   if (measured_at_ && now - *measured_at_ < kMeasureEvery) return;
   measured_at_ = now;
   const Result<StoreStats> stats = store_.stats(now);

@@ -58,6 +58,8 @@ void log_settled(const Lease& lease, const Settlement& settlement) {
 AttemptReport::AttemptReport()
     : in_flight_(
           metrics().gauge("hookonce_attempts_in_flight", "Attempts on their way or waiting for their settlement")),
+      wait_(metrics().histogram("hookonce_queue_wait_seconds",
+                                "Time from acceptance, replay or rearm to the start of the first attempt")),
       latency_(metrics().histogram("hookonce_delivery_seconds",
                                    "Time from acceptance to the recorded success of a delivery")),
       dead_(metrics().counter("hookonce_dead_total", "Deliveries that ended as dead")),
@@ -82,6 +84,8 @@ Counter& AttemptReport::counter_of(Outcome outcome) {
 
 void AttemptReport::settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts, Time now) {
   counter_of(settlement.result.outcome).add();
+  // Both by the store's clock, so that another machine's is never compared with ours.
+  if (lease.counted == 1) wait_.observe(std::chrono::duration<double>(lease.claimed_at - lease.armed_at).count());
   if (!facts.taken) {
     log_warn("late", {{"event", lease.event.text()},
                       {"destination", lease.destination},

@@ -30,6 +30,7 @@ class AttemptReport {
   Counter& counter_of(Outcome outcome);
 
   Gauge& in_flight_;
+  Histogram& wait_;
   Histogram& latency_;
   Counter& dead_;
   Counter& success_;
