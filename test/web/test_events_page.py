@@ -22,6 +22,7 @@ def test_new_events_come_in_at_the_top_without_a_reload(gateway, window):
     send(gateway, "evt_old")
     page = window(gateway).go("events")
     row(page, "evt_old").wait_for()
+    page.locator(".live-live").wait_for()
     send(gateway, "evt_new")
     row(page, "evt_new").wait_for()
     assert [link.inner_text() for link in page.locator("a[data-open]").all()] == ["evt_new", "evt_old"]

@@ -17,11 +17,15 @@ export interface Arrival {
   at: string;
   verdict: string;
   cause: string;
+  reason: string;
+  certain: boolean;
   remote: string;
   retry: { number: number; reason: string | null } | null;
   provider_time: string | null;
   secret: number;
+  same_key: boolean;
   same_body: boolean;
+  same_signature: boolean | null;
   since_first_ms: number;
 }
 export interface Attempt {
@@ -39,6 +43,7 @@ export interface Delivery {
   orphaned: boolean;
   next_attempt_at: string | null;
   delivered_at: string | null;
+  replayed: boolean;
   attempts: Attempt[];
 }
 export type HeaderPair = [name: string, value: string];

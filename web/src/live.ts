@@ -6,6 +6,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { query } from './api.ts';
 
 const POLL_MS = 3000;
+const LIVE_POLL_MS = 10000;  // a stream tells what its own gateway does; others on the same inbox are seen by looking
 const LOOK_AGAIN_MS = 1000;  // at most one look in this time, however many events arrive
 const STREAM_AGAIN_MS = 30000;
 const NAMES = ['accepted', 'duplicate', 'rejected', 'attempt', 'delivered', 'dead', 'missed'] as const;
@@ -15,9 +16,10 @@ export type LiveState = 'live' | 'polling' | 'hidden';
 type StateListener = (state: LiveState) => void;
 const stateListeners = new Set<StateListener>();
 let liveState: LiveState = 'polling';
-function setLiveState(state: LiveState) {
-  liveState = state;
-  stateListeners.forEach((listener) => listener(state));
+const openStreams = new Set<EventSource>();
+function noteLiveState() {
+  liveState = document.hidden ? 'hidden' : openStreams.size > 0 ? 'live' : 'polling';
+  stateListeners.forEach((listener) => listener(liveState));
 }
 
 export function useLiveState(): LiveState {
@@ -49,34 +51,36 @@ function useSignal(look: () => void, filter: Record<string, string | undefined> 
     const lookSoon = () => {
       if (due === 0) due = window.setTimeout(lookNow, Math.max(0, lastLook + LOOK_AGAIN_MS - Date.now()));
     };
-    const startPolling = () => {
-      if (poll === 0) poll = window.setInterval(lookNow, POLL_MS);
-    };
-    const stopPolling = () => {
+    const pollEvery = (ms: number) => {
       window.clearInterval(poll);
-      poll = 0;
+      poll = window.setInterval(lookNow, ms);
+    };
+    const forget = () => {
+      if (stream !== null) openStreams.delete(stream);
+      noteLiveState();
     };
     const close = () => {
       stream?.close();
+      forget();
       stream = null;
       window.clearTimeout(again);
       window.clearTimeout(due);
       due = 0;
-      stopPolling();
+      window.clearInterval(poll);
     };
     const open = () => {
-      startPolling();
-      setLiveState('polling');
+      pollEvery(POLL_MS);
       if (address === null) return;
       stream = new EventSource(address);
       stream.onopen = () => {
-        stopPolling();
-        setLiveState('live');
+        pollEvery(LIVE_POLL_MS);
+        if (stream !== null) openStreams.add(stream);
+        noteLiveState();
         lookSoon();  // what happened between the last look and now
       };
       stream.onerror = () => {
-        startPolling();
-        setLiveState('polling');
+        if (stream !== null && openStreams.has(stream)) pollEvery(POLL_MS);
+        forget();
         if (stream?.readyState !== EventSource.CLOSED) return;  // it reconnects by itself
         stream = null;
         again = window.setTimeout(() => {
@@ -88,12 +92,9 @@ function useSignal(look: () => void, filter: Record<string, string | undefined> 
     };
     const visibility = () => {
       close();
-      if (document.hidden) {
-        setLiveState('hidden');
-      } else {
-        lookNow();
-        open();
-      }
+      if (document.hidden) return;
+      lookNow();
+      open();
     };
     document.addEventListener('visibilitychange', visibility);
     if (!document.hidden) open();
@@ -102,6 +103,19 @@ function useSignal(look: () => void, filter: Record<string, string | undefined> 
       close();
     };
   }, [address]);
+}
+
+// What `load` gave when the page was opened; null until then, and where it failed.
+export function useOnce<T>(load: () => Promise<T>): T | null {
+  const [data, setData] = useState<T | null>(null);
+  useEffect(() => {
+    let gone = false;
+    load().then((answer) => { if (!gone) setData(answer); }, () => undefined);
+    return () => {
+      gone = true;
+    };
+  }, []);
+  return data;
 }
 
 export interface Fresh<T> {

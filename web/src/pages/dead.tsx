@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isMissing, type DeliveryRow, type ReplayFilter } from '../api.ts';
 import { replayInParts, type Progress } from '../bulk.ts';
 import { count } from '../format.ts';
-import { useFresh } from '../live.ts';
+import { useFresh, useOnce } from '../live.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
 import { Ago, Empty, ErrorNote, NotYet, Waiting } from '../parts/small.tsx';
@@ -18,10 +18,10 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const key = JSON.stringify([source, destination]);
   const [older, setOlder] = useState<{ key: string; items: DeliveryRow[]; next: string | null }>({ key, items: [], next: null });
   const { data, error, reload } = useFresh(key, () => api.deliveries({ source, destination, state: 'dead', limit: PAGE }), { source });
-  const names = useFresh('names', async () => {
+  const names = useOnce(async () => {
     const [sources, destinations] = await Promise.all([api.sources(), api.destinations()]);
     return { sources: sources.items.map((item) => item.name), destinations: destinations.items.map((item) => item.name) };
-  }, null).data ?? { sources: [], destinations: [] };
+  }) ?? { sources: [], destinations: [] };
   const [target, setTarget] = useState<ReplayTarget | null>(null);
   const [bulk, setBulk] = useState(false);
   const [said, setSaid] = useState('');

@@ -86,6 +86,7 @@ function Story({ event, onReplay }: { event: EventDetail; onReplay: (destination
           {event.deliveries.map((delivery) => (
             <li>
               <strong>{delivery.destination}</strong> <StateBadge state={delivery.state} />
+              {delivery.replayed && <span class="tag">{t.replayedTag}</span>}
               {delivery.orphaned && <span class="tag warn">{t.orphaned}</span>}
               {delivery.next_attempt_at !== null && <span>{t.nextAttempt} <Ago at={delivery.next_attempt_at} /></span>}
               {delivery.delivered_at !== null && <span class="quiet">{t.afterFirst(duration(Date.parse(delivery.delivered_at) - first, language))}</span>}
@@ -99,17 +100,22 @@ function Story({ event, onReplay }: { event: EventDetail; onReplay: (destination
 }
 
 function ArrivalText({ arrival }: { arrival: Arrival }) {
-  const { t } = useSpeech();
-  const why = t.causeWhy[arrival.cause as keyof typeof t.causeWhy];
+  const { t, language } = useSpeech();
+  // The gateway knows the evidence, and says it in English.
+  const general = t.causeWhy[arrival.cause as keyof typeof t.causeWhy];
+  const why = language === 'en' && arrival.cause !== 'first' ? arrival.reason ?? general : general;
   return (
     <>
       <strong>{t.verdicts[arrival.verdict as keyof typeof t.verdicts] ?? arrival.verdict}</strong>{' '}
       {arrival.cause !== 'first' && <CauseName cause={arrival.cause} />}
+      {arrival.certain === false && <span class="tag">{t.probably}</span>}
       <span class="evidence">
         <span>{t.from} <code>{arrival.remote}</code></span>
         <span>{t.secretNumber(arrival.secret + 1)}</span>
         {arrival.retry !== null && <span>{t.retryHeader(arrival.retry.number)}{arrival.retry.reason !== null && ` (${arrival.retry.reason})`}</span>}
         {arrival.cause !== 'first' && <span>{arrival.same_body ? t.sameBytes : t.otherBytes}</span>}
+        {arrival.same_key === false && <span>{t.otherKey}</span>}
+        {arrival.same_signature !== null && arrival.cause !== 'first' && <span>{arrival.same_signature ? t.sameSignature : t.newSignature}</span>}
         {arrival.provider_time !== null && <span>{t.signedAt} <time title={exact(arrival.provider_time)} dateTime={arrival.provider_time}>{clock(arrival.provider_time)}</time></span>}
       </span>
       {why !== undefined && <p class="why">{why}</p>}

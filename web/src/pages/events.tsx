@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type EventFilter, type EventSummary } from '../api.ts';
 import { bytes, count } from '../format.ts';
-import { useFresh } from '../live.ts';
+import { useFresh, useOnce } from '../live.ts';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
 import { Ago, CopyButton, Empty, ErrorNote, StateBadge, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
@@ -136,7 +136,7 @@ export function Events({ filter }: { filter: Filter }) {
 
 function EventFilters({ filter }: { filter: Filter }) {
   const { t } = useSpeech();
-  const sources = useFresh('sources', api.sources, null).data?.items ?? [];
+  const sources = useOnce(api.sources)?.items ?? [];
   const set = (name: string, value: string) => replaceRoute(['events'], { ...filter, [name]: value });
   const names = sources.map((source) => source.name);
   if (filter.source && !names.includes(filter.source)) names.push(filter.source);
@@ -193,7 +193,7 @@ function NothingFits() {
 
 export function NoEventYet() {
   const { t } = useSpeech();
-  const { data } = useFresh('sources', api.sources, null);
+  const data = useOnce(api.sources);
   if (data === null) return null;
   const first = data.items[0];
   if (first === undefined) return <NoSourceYet />;

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, isMissing, type Rejected } from '../api.ts';
 import { prettyBody } from '../content.ts';
 import { bytes, count } from '../format.ts';
-import { useFresh } from '../live.ts';
+import { useFresh, useOnce } from '../live.ts';
 import { Ago, Empty, ErrorNote, messageOf, NotYet, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
@@ -15,9 +15,10 @@ export function RejectedPage({ filter }: { filter: Record<string, string> }) {
   const source = filter.source;
   const key = source ?? '';
   const { data, error, reload } = useFresh(key, () => api.rejected({ source, limit: PAGE }), { source });
-  const names = (useFresh('sources', api.sources, null).data?.items ?? []).map((item) => item.name);
+  const names = (useOnce(api.sources)?.items ?? []).map((item) => item.name);
   const [older, setOlder] = useState<{ key: string; items: Rejected[]; next: string | null }>({ key, items: [], next: null });
   const [moreError, setMoreError] = useState<unknown>(null);
+  const [said, setSaid] = useState<{ text: string; event: string } | null>(null);
   if (data === null && isMissing(error)) return <><h1>{t.pages.rejected}</h1><NotYet /></>;
   const behind = older.key === key ? older.items : [];
   const next = behind.length > 0 ? older.next : data?.next_cursor ?? null;
@@ -45,27 +46,28 @@ export function RejectedPage({ filter }: { filter: Record<string, string> }) {
         </label>
       </form>
       <ErrorNote error={error ?? moreError} retry={reload} />
+      <p class="said" role="status">{said !== null && <>{said.text} <a href={href(['events', said.event])}>{t.openEvent}</a></>}</p>
       {data === null && error === null && <Waiting />}
       {data !== null && items.length === 0 && <Empty title={t.noRejected}><p>{t.noRejectedWhy}</p></Empty>}
       {items.length > 0 && <p class="quiet">{t.acceptHint}</p>}
-      <ul class="rejected">{items.map((item) => <RejectedItem key={item.id} item={item} onDone={reload} />)}</ul>
+      <ul class="rejected">{items.map((item) => <RejectedItem key={item.id} item={item} onDone={(text, event) => { setSaid({ text, event }); reload(); }} />)}</ul>
       {next !== null && items.length > 0 && <p class="more"><button type="button" onClick={() => void more()}>{t.older}</button></p>}
     </>
   );
 }
 
-function RejectedItem({ item, onDone }: { item: Rejected; onDone: () => void }) {
+function RejectedItem({ item, onDone }: { item: Rejected; onDone: (text: string, event: string) => void }) {
   const { t, language } = useSpeech();
   const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<{ good: boolean; text: string; event?: string } | null>(null);
+  const [refusal, setRefusal] = useState('');
   const accept = async () => {
     setBusy(true);
     try {
       const answer = await api.accept(item.id);
-      setResult({ good: true, text: t.acceptedAs[answer.status as keyof typeof t.acceptedAs] ?? answer.status, event: answer.id });
-      onDone();
+      setRefusal('');
+      onDone(t.acceptedAs[answer.status as keyof typeof t.acceptedAs] ?? answer.status, answer.id);
     } catch (failure) {
-      setResult({ good: false, text: t.acceptFailed(messageOf(failure)) });
+      setRefusal(t.acceptFailed(messageOf(failure)));
     } finally {
       setBusy(false);
     }
@@ -81,9 +83,9 @@ function RejectedItem({ item, onDone }: { item: Rejected; onDone: () => void }) 
       </div>
       <p>{item.reason}</p>
       {item.count > 1 && <p class="quiet">{t.firstSeen} <Ago at={item.first_at} /></p>}
-      {result !== null && <p class={`note ${result.good ? 'good' : 'bad'}`} role="status">{result.text} {result.event !== undefined && <a href={href(['events', result.event])}>{t.openEvent}</a>}</p>}
+      {refusal !== '' && <p class="note bad" role="alert">{refusal}</p>}
       <div class="buttons">
-        <button type="button" disabled={busy || result?.good === true} onClick={() => void accept()} aria-label={`${t.accept} ${item.source} ${item.id}`}>{t.accept}</button>
+        <button type="button" disabled={busy} onClick={() => void accept()} aria-label={`${t.accept} ${item.source} ${item.id}`}>{t.accept}</button>
         <details>
           <summary>{t.content}</summary>
           <dl class="headers">{item.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value}</dd></>)}</dl>
