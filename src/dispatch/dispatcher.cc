@@ -79,6 +79,7 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     const Room room = room_of(destination, now);
     rooms[name] = room;
     if (room.leases == 0) continue;
+    destinations_[name].due_waits = false;
     request.destinations.push_back({name, room.leases, destination.lease, destination.retry.attempts,
                                     destination.retry.give_up, destination.skips_dead()});
   }
@@ -118,8 +119,14 @@ Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room
       open.push_back(name);
       continue;
     }
+    bool& due_waits = destinations_[name].due_waits;
+    if (due_waits) {
+      take_earlier(earliest, std::max(*room.not_before, now + kDueAgain));
+      continue;
+    }
     HK_ASSIGN(const std::optional<Time> due, store_.next_due({name}, now));
     if (due) take_earlier(earliest, std::max({*due, *room.not_before, now + kDueAgain}));
+    due_waits = due && *due <= *room.not_before;
   }
   if (!open.empty()) {
     HK_ASSIGN(const std::optional<Time> due, store_.next_due(open, now));

@@ -52,6 +52,9 @@ class Dispatcher {
     int busy = 0;        // leases that hold a slot
     TokenBucket bucket;  // of the rate limit
     Breaker breaker;
+    // The store has said that something will be due when the room's time comes: nobody need ask again at every nudge
+    // before the next claim there.
+    bool due_waits = false;
     std::string url;  // that the breaker is about
   };
   // What may start at a destination now, and what keeps more from starting.

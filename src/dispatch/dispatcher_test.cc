@@ -6,6 +6,7 @@
 #include "test/support/asserts.h"
 #include "test/support/destination_builder.h"
 #include "test/support/event_builder.h"
+#include "test/support/forwarding_store.h"
 #include "test/support/manual_clock.h"
 
 namespace hookonce {
@@ -160,6 +161,31 @@ TEST_F(DispatcherTest, ARateWithNothingDueDoesNotWakeForItsTokens) {
   EXPECT_EQ(first.wake_at, clock_.now() + backend.lease);
   settle(success(first.leases[0]));
   EXPECT_FALSE(tick(config).wake_at);
+}
+
+// Each commit nudges the dispatcher; what a used-up rate keeps waiting is not looked up each time.
+TEST_F(DispatcherTest, ARateThatIsUsedUpAsksTheStoreOnceForWhatWaits) {
+  struct CountingStore final : ForwardingStore {
+    using ForwardingStore::ForwardingStore;
+    Result<std::optional<Time>> next_due(const std::vector<std::string>& names, Time now) override {
+      ++asked;
+      return ForwardingStore::next_due(names, now);
+    }
+    int asked = 0;
+  } store(*store_);
+  Dispatcher dispatcher(store);
+  DestinationConfig backend = destination_config();
+  backend.rate = 1;
+  const auto config = config_of({backend});
+  accept(3);
+  ASSERT_EQ(dispatcher.tick(clock_.now(), *config)->leases.size(), 1u);
+  const auto wake_at = dispatcher.tick(clock_.now(), *config)->wake_at;
+  const int asked = store.asked;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(dispatcher.tick(clock_.now(), *config)->wake_at, wake_at);
+  EXPECT_EQ(store.asked, asked);
+  ASSERT_TRUE(wake_at);
+  clock_.advance(*wake_at - clock_.now());
+  EXPECT_EQ(dispatcher.tick(clock_.now(), *config)->leases.size(), 1u);
 }
 
 // Or the loop would turn at full speed for as long as the slowest attempt takes.
