@@ -102,6 +102,19 @@ TEST(Samples, VerifyAndCarryTheirIdAndType) {
   }
 }
 
+TEST(Samples, ACopySentLaterHasTheSameBytes) {
+  for (const Provider* provider : all_providers()) {
+    SampleRequest wanted;
+    wanted.id = provider->sample_id("seed");
+    wanted.signature_header = "X-Signature";
+    auto first = provider->sample(wanted, kSecret, kNow);
+    if (!first.ok()) continue;
+    auto second = provider->sample(wanted, kSecret, kNow + std::chrono::seconds(90));
+    ASSERT_OK(second);
+    EXPECT_EQ(first->body, second->body) << provider->traits().name;
+  }
+}
+
 TEST(Samples, TakeTheGivenTypeAndBody) {
   for (const Provider* provider : all_providers()) {
     SampleRequest wanted;

@@ -16,6 +16,15 @@ std::string seeded_text(std::string_view seed, std::size_t length) {
   return text;
 }
 
+Time sample_time(std::string_view seed) {
+  constexpr std::int64_t kNewest = 1'790'000'000;
+  constexpr std::uint32_t kSpan = 2'000'000;  // seconds
+  const Sha256 digest = sha256({seed});
+  std::uint32_t number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i) number = number << 8 | digest[i];
+  return Time(std::chrono::seconds(kNewest - number % kSpan));
+}
+
 std::string json_quoted(std::string_view text) {
   return to_json(json::value(json::string(to_utf8(text))));
 }

@@ -234,8 +234,8 @@ class BoundSlack final : public BoundProvider {
   IdentityReader form_reader_;
 };
 
-std::string sample_event(std::string_view id, std::string_view type, Time now) {
-  const std::string seconds = unix_seconds(now);
+std::string sample_event(std::string_view id, std::string_view type) {
+  const std::string seconds = unix_seconds(sample_time(id));
   return fmt::format(
       R"({{"token":"sample","team_id":"T0SAMPLE","api_app_id":"A0SAMPLE","event":{{"type":{},"text":"déjà vu 🚀",)"
       R"("user":"U0SAMPLE","ts":"{}.000100","channel":"C0SAMPLE","event_ts":"{}.000100"}},"type":"event_callback",)"
@@ -281,7 +281,7 @@ class Slack final : public Provider {
     } else if (is_command) {
       message.body = sample_command(request.id, request.type.substr(kCommandType.size()));
     } else {
-      message.body = sample_event(request.id, request.type.empty() ? "message" : request.type, now);
+      message.body = sample_event(request.id, request.type.empty() ? "message" : request.type);
     }
     const std::string time_text = unix_seconds(now);
     message.headers.add("Content-Type", is_command ? "application/x-www-form-urlencoded" : "application/json");

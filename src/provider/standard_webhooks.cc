@@ -246,7 +246,8 @@ class StandardWebhooks final : public Provider {
     message.body = request.body;
     if (message.body.empty()) {
       message.body = fmt::format(R"({{"type":{},"timestamp":"{}","data":{{"id":"sample","fullName":"Zoë 山田"}}}})",
-                                 json_quoted(request.type.empty() ? "contact.created" : request.type), to_rfc3339(now));
+                                 json_quoted(request.type.empty() ? "contact.created" : request.type),
+                                 to_rfc3339(sample_time(request.id)));
     }
     const std::string time_text = unix_seconds(now);
     const Family& family = kFamilies.front();

@@ -110,7 +110,7 @@ class BoundStripe final : public BoundProvider {
   IdentityReader reader_;
 };
 
-std::string sample_body(std::string_view id, std::string_view type, Time now) {
+std::string sample_body(std::string_view id, std::string_view type) {
   // Two blanks of indentation, as the provider sends it: whatever writes the body anew breaks the signature.
   return fmt::format(
       "{{\n  \"id\": {},\n  \"object\": \"event\",\n  \"api_version\": \"2026-08-27.basil\",\n  \"created\": {},\n"
@@ -118,7 +118,7 @@ std::string sample_body(std::string_view id, std::string_view type, Time now) {
       "      \"customer\": \"cus_sample\",\n      \"amount_paid\": 2000,\n      \"currency\": \"usd\"\n    }}\n  }},\n"
       "  \"livemode\": false,\n  \"pending_webhooks\": 1,\n"
       "  \"request\": {{\n    \"id\": null,\n    \"idempotency_key\": null\n  }},\n  \"type\": {}\n}}",
-      json_quoted(id), unix_seconds(now), json_quoted(type));
+      json_quoted(id), unix_seconds(sample_time(id)), json_quoted(type));
 }
 
 class Stripe final : public Provider {
@@ -147,7 +147,7 @@ class Stripe final : public Provider {
     HK_ASSIGN(KeyRing keys, KeyRing::make(HmacKey::Algorithm::kSha256, {std::string(secret)}));
     SampleMessage message;
     message.body = request.body.empty()
-                       ? sample_body(request.id, request.type.empty() ? "invoice.paid" : request.type, now)
+                       ? sample_body(request.id, request.type.empty() ? "invoice.paid" : request.type)
                        : request.body;
     message.headers.add("Content-Type", "application/json; charset=utf-8");
     message.headers.add("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)");
