@@ -21,6 +21,15 @@ namespace hookonce {
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 
+// What a provider is known to do when it sends a request again: what core/cause.h concludes from.
+struct RetryHabits {
+  bool by_itself = true;        // false: it never sends again without a person, and is waited for longer (G7)
+  bool in_headers = false;      // each of its retries says in a header that it is one
+  bool signs_anew = false;      // each of its requests has a time stamp and a signature of its own
+  bool changes_body = false;    // the body holds something about the sending, so that a retry may have other bytes
+  std::vector<Duration> waits;  // its documented schedule, from each try to the next; empty: none is published
+};
+
 // What the configuration must know of a provider; one per entry of the provider registry, handed in by the caller
 // because core/ does not know providers.
 struct ProviderTraits {
@@ -34,8 +43,8 @@ struct ProviderTraits {
   bool needs_hmac = false;          // the [hmac] table is required, and allowed only here
   bool needs_token = false;         // the [token] table is required, and allowed only here
   bool resigns = false;             // `resign` has an effect
-  bool retries_by_itself = true;    // false: documented as waiting longer for a commit (G7)
   bool carries_webhook_id = false;  // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
+  RetryHabits retries;
 };
 
 struct HmacScheme {
@@ -80,6 +89,7 @@ struct SourceConfig {
   SourceMode mode = SourceMode::kAsync;
   std::optional<FieldSpec> ordering_key;
   Duration ack_deadline{};
+  RetryHabits retries;  // the provider's
   std::size_t max_body = 0;
   std::optional<HmacScheme> hmac;
   std::optional<TokenScheme> token;

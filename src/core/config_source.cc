@@ -271,6 +271,7 @@ SourceConfig read_source(ConfigTable& table, const std::string& name, const Serv
     source.provider = traits->name;
     source.tolerance = traits->tolerance;
     source.ack_deadline = traits->ack_deadline;
+    source.retries = traits->retries;
   }
   source.max_body = server.max_body.value_or(traits != nullptr ? traits->max_body : ProviderTraits{}.max_body);
   read_path(table, source);

@@ -71,6 +71,12 @@ std::vector<KeyHash> hashes_of_text(std::string_view text) {
   return hashes;
 }
 
+KeyHash signature_hash(const std::vector<std::string_view>& parts) {
+  std::string text;
+  for (std::string_view part : parts) text.append(std::to_string(part.size())).append(":").append(part);
+  return first_half(sha256({text}));
+}
+
 KeyHash body_hash(std::string_view body) {
   return first_half(sha256({body}));
 }

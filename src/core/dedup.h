@@ -23,4 +23,7 @@ std::vector<KeyHash> hashes_of_text(std::string_view text);
 
 KeyHash body_hash(std::string_view body);
 
+// Of the texts that sign one request, its time stamp among them: each with its length before it.
+KeyHash signature_hash(const std::vector<std::string_view>& parts);
+
 }  // namespace hookonce

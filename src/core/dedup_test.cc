@@ -36,6 +36,9 @@ TEST(Dedup, TheHashOfAKeyNeverChanges) {
   EXPECT_EQ(hex(key_hash("", {"evt_1"})), "f5e526ec6bfae22aaff81730cf6f53fe");
   EXPECT_EQ(hex(key_hash("json:/a", {"evt_1", "2"})), "768143235b6929298349fc7673a8d5fe");
   EXPECT_EQ(hex(body_hash("")), "e3b0c44298fc1c149afbf4c8996fb924");
+  EXPECT_EQ(signature_hash({"1", "v1=a"}), signature_hash({"1", "v1=a"}));
+  EXPECT_NE(signature_hash({"1", "v1=a"}), signature_hash({"1v", "1=a"}));
+  EXPECT_NE(signature_hash({"1", ""}), signature_hash({"1"}));
 }
 
 TEST(Dedup, OnePartReadsAsItIsAndSeveralAreJoined) {

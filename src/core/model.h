@@ -70,6 +70,8 @@ struct Arrival {
   std::optional<Time> provider_time;  // the provider's own time stamp of this request
   int secret = 0;                     // index of the configured secret that verified it
   KeyHash body_hash{};                // first 16 bytes of SHA-256 over the body
+  // Likewise over what signed it, time stamp included: equal ones are the same request. Zeros: nothing is known.
+  KeyHash signature_hash{};
   bool operator==(const Arrival&) const = default;
 };
 
@@ -110,14 +112,24 @@ struct Reply {
   bool operator==(const Reply&) const = default;
 };
 
+// Of an event's first arrival what a duplicate is compared with (core/cause.h).
+struct FirstArrival {
+  Time at{};
+  int secret = 0;
+  KeyHash signature_hash{};
+  bool operator==(const FirstArrival&) const = default;
+};
+
 struct AcceptFacts {
   Verdict verdict = Verdict::kAccepted;
   EventId id;       // the first one's id
   Time first_at{};  // when the event was accepted
   bool same_body = true;
-  bool new_delivery = false;     // whether a delivery became pending: the dispatcher is nudged
-  std::shared_ptr<Lease> lease;  // of a first arrival with first_lease
-  std::optional<Reply> reply;    // of a duplicate with first_lease, where the event has one
+  bool new_delivery = false;          // whether a delivery became pending: the dispatcher is nudged
+  std::shared_ptr<Lease> lease;       // of a first arrival with first_lease
+  std::optional<Reply> reply;         // of a duplicate with first_lease, where the event has one
+  bool same_key = true;               // false: the event's own dedup key is another, a key of dedup_also is the same
+  std::optional<FirstArrival> first;  // of a duplicate whose event is still here
 };
 
 struct Attempt {
@@ -139,6 +151,7 @@ struct Delivery {
   DeliveryState state = DeliveryState::kPending;
   std::optional<Time> next_attempt_at;  // while pending; nullopt where it waits behind an earlier one of its line
   std::optional<Time> delivered_at;     // of the last recorded success
+  bool replayed = false;                // a person sent it again
   std::vector<Attempt> attempts;        // oldest first
 };
 
@@ -146,6 +159,7 @@ struct StoredArrival {
   Arrival arrival;
   Verdict verdict = Verdict::kAccepted;
   bool same_body = true;
+  bool same_key = true;  // as in AcceptFacts
 };
 
 // One row of a list.

@@ -62,6 +62,7 @@ NewEvent new_event(const IngestSource& source, VerifiedRequest verified, const E
   arrival.provider_time = verified.verification.provider_time;
   arrival.secret = verified.verification.secret;
   arrival.body_hash = body_hash(event.body);
+  arrival.signature_hash = verified.verification.signature_hash;
   return event;
 }
 

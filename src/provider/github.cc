@@ -97,7 +97,7 @@ class Github final : public Provider {
       t.name = "github";
       t.ack_deadline = std::chrono::seconds(8);  // 80 % of its 10 s, since nothing comes again by itself
       t.max_body = 25 * kMiB;
-      t.retries_by_itself = false;
+      t.retries.by_itself = false;
       return t;
     }();
     return traits;

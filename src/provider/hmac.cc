@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "core/dedup.h"
 #include "provider/hmac_scheme.h"
 #include "provider/key_ring.h"
 #include "provider/plain_identity.h"
@@ -77,6 +78,7 @@ class BoundHmac final : public BoundProvider {
 
     Verification verification = verify_signature(value.substr(scheme_.prefix.size()), {time.value, id}, request.body);
     if (verification.reason == Reason::kOk && stamp) {
+      verification.signature_hash = signature_hash({time.value, value});
       if (auto refusal = time_stamp_refusal(*stamp, now, tolerance_)) verification = *refusal;
     }
     verification.provider_time = stamp;

@@ -44,6 +44,8 @@ struct Verification {
   Reason reason = Reason::kOk;
   int secret = 0;                     // index of the secret that verified; valid where reason is kOk
   std::optional<Time> provider_time;  // the signed time stamp, where there is a readable one
+  // core/dedup.h's signature_hash() of a verified request; zeros where nothing about a request is signed but its body.
+  KeyHash signature_hash{};
   std::string message;                // for people, with the mend; never an expected signature
 };
 

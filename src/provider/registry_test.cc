@@ -55,7 +55,7 @@ TEST(Registry, DeadlinesAndLimitsAreTheContracts) {
     const bool waits_long = traits.name == "github";
     EXPECT_EQ(traits.ack_deadline, waits_long ? std::chrono::seconds(8) : std::chrono::seconds(2)) << traits.name;
     EXPECT_EQ(traits.max_body, (waits_long ? 25 : 4) * kMiB) << traits.name;
-    EXPECT_EQ(traits.retries_by_itself, !waits_long) << traits.name;
+    EXPECT_EQ(traits.retries.by_itself, !waits_long) << traits.name;
   }
 }
 
@@ -102,16 +102,27 @@ TEST(Samples, VerifyAndCarryTheirIdAndType) {
   }
 }
 
-TEST(Samples, ACopySentLaterHasTheSameBytes) {
+TEST(Samples, ACopySentLaterHasTheSameBytesAndASignatureOfItsOwn) {
   for (const Provider* provider : all_providers()) {
     SampleRequest wanted;
     wanted.id = provider->sample_id("seed");
     wanted.signature_header = "X-Signature";
+    const Time later = kNow + std::chrono::seconds(90);
     auto first = provider->sample(wanted, kSecret, kNow);
     if (!first.ok()) continue;
-    auto second = provider->sample(wanted, kSecret, kNow + std::chrono::seconds(90));
+    auto second = provider->sample(wanted, kSecret, later);
     ASSERT_OK(second);
     EXPECT_EQ(first->body, second->body) << provider->traits().name;
+
+    auto bound = provider->bind(settings_of(*provider));
+    ASSERT_OK(bound);
+    const auto hash = [&](const SampleMessage& message, Time at) {
+      return (*bound)->verify(request_of(message), at).signature_hash;
+    };
+    const bool stamped = (*bound)->verify(request_of(*first), kNow).provider_time.has_value();
+    EXPECT_EQ(hash(*first, kNow), hash(*first, later)) << provider->traits().name;
+    EXPECT_EQ(hash(*first, kNow) != hash(*second, later), stamped) << provider->traits().name;
+    EXPECT_EQ(hash(*first, kNow) != KeyHash{}, stamped) << provider->traits().name;
   }
 }
 

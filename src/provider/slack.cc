@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "core/dedup.h"
 #include "provider/identity_reader.h"
 #include "provider/key_ring.h"
 #include "provider/provider.h"
@@ -144,6 +145,7 @@ class BoundSlack final : public BoundProvider {
 
     Verification verification = verify_signature(header.value, time.value, request.body);
     if (verification.reason == Reason::kOk) {
+      verification.signature_hash = signature_hash({time.value, header.value});
       if (auto refusal = time_stamp_refusal(*stamp, now, tolerance_)) verification = *refusal;
     }
     verification.provider_time = stamp;
@@ -260,6 +262,8 @@ class Slack final : public Provider {
       t.tolerance = std::chrono::minutes(5);
       t.retry_horizon = std::chrono::hours(24);  // with Delayed Events; some six minutes without
       t.resigns = true;
+      t.retries.in_headers = true;
+      t.retries.signs_anew = true;
       return t;
     }();
     return traits;

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
+#include "core/dedup.h"
 #include "provider/identity_reader.h"
 #include "provider/provider.h"
 #include "provider/refusal.h"
@@ -122,6 +123,7 @@ class BoundStandardWebhooks final : public BoundProvider {
 
     Verification verification = verify_list(listed, {id.value, time.value, request.body});
     if (verification.reason == Reason::kOk) {
+      verification.signature_hash = signature_hash({time.value, signatures.value});
       if (auto refusal = time_stamp_refusal(*stamp, now, tolerance_)) verification = *refusal;
     }
     verification.provider_time = stamp;
@@ -217,6 +219,11 @@ class StandardWebhooks final : public Provider {
       t.tolerance = std::chrono::minutes(5);
       t.retry_horizon = std::chrono::hours(76);  // the specification's example schedule ends after 75 h 35 min
       t.resigns = true;
+      t.retries.signs_anew = true;
+      // The specification's example, which its adopters follow at least to the seventh.
+      t.retries.waits = {std::chrono::seconds(5), std::chrono::minutes(5), std::chrono::minutes(30),
+                         std::chrono::hours(2),   std::chrono::hours(5),   std::chrono::hours(10),
+                         std::chrono::hours(14),  std::chrono::hours(20),  std::chrono::hours(24)};
       t.carries_webhook_id = true;
       return t;
     }();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "core/dedup.h"
 #include "provider/identity_reader.h"
 #include "provider/key_ring.h"
 #include "provider/provider.h"
@@ -81,6 +82,7 @@ class BoundStripe final : public BoundProvider {
                              fmt::format("header {} holds no v1 signature; only v1 is accepted", kSignatureHeader));
     } else if (auto secret = keys_.match({listed.time_text, ".", request.body}, SignatureText::kHex, listed.v1)) {
       verification.secret = *secret;
+      verification.signature_hash = signature_hash({header.value});
       if (auto refusal = time_stamp_refusal(*stamp, now, tolerance_)) verification = *refusal;
     } else {
       verification = refused_mismatch("if you use `stripe listen`, add the secret that it prints");
@@ -131,6 +133,8 @@ class Stripe final : public Provider {
       t.tolerance = std::chrono::minutes(5);
       t.retry_horizon = std::chrono::hours(3 * 24);
       t.resigns = true;
+      t.retries.signs_anew = true;
+      t.retries.changes_body = true;  // pending_webhooks counts the endpoints that have not taken it yet
       return t;
     }();
     return traits;
@@ -146,9 +150,8 @@ class Stripe final : public Provider {
   Result<SampleMessage> sample(const SampleRequest& request, std::string_view secret, Time now) const override {
     HK_ASSIGN(KeyRing keys, KeyRing::make(HmacKey::Algorithm::kSha256, {std::string(secret)}));
     SampleMessage message;
-    message.body = request.body.empty()
-                       ? sample_body(request.id, request.type.empty() ? "invoice.paid" : request.type)
-                       : request.body;
+    message.body = request.body.empty() ? sample_body(request.id, request.type.empty() ? "invoice.paid" : request.type)
+                                        : request.body;
     message.headers.add("Content-Type", "application/json; charset=utf-8");
     message.headers.add("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)");
     message.headers.add(std::string(kSignatureHeader), signature_header(keys, message.body, now));

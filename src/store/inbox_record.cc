@@ -46,10 +46,11 @@ class Encoder {
 
 void encode(Encoder& encoder, const StoredArrival& stored) {
   const Arrival& arrival = stored.arrival;
-  encoder.number(static_cast<std::int64_t>(stored.verdict)).flag(stored.same_body);
+  encoder.number(static_cast<std::int64_t>(stored.verdict)).flag(stored.same_body).flag(stored.same_key);
   encoder.time(arrival.at).text(arrival.remote).flag(arrival.retry.has_value());
   if (arrival.retry) encoder.number(arrival.retry->number).text(arrival.retry->reason);
   encoder.optional_time(arrival.provider_time).number(arrival.secret).bytes(arrival.body_hash);
+  encoder.bytes(arrival.signature_hash);
 }
 
 void encode(Encoder& encoder, const Attempt& attempt) {

@@ -83,6 +83,8 @@ TEST(InboxRecord, EveryFieldThatMeansSomethingChangesTheBytes) {
       [](InboxRecord& r) { r.content->arrivals[0].arrival.provider_time = Time(); },
       [](InboxRecord& r) { r.content->arrivals[0].arrival.secret = 1; },
       [](InboxRecord& r) { r.content->arrivals[0].arrival.body_hash[3] = 1; },
+      [](InboxRecord& r) { r.content->arrivals[0].arrival.signature_hash[3] = 1; },
+      [](InboxRecord& r) { r.content->arrivals[0].same_key = false; },
       [](InboxRecord& r) { r.content->deliveries.clear(); },
       [](InboxRecord& r) { r.content->deliveries[0].destination = "other"; },
       [](InboxRecord& r) { r.content->deliveries[0].in_line = true; },

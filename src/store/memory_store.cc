@@ -308,9 +308,12 @@ class MemoryStore final : public Store, private InboxRecords {
       facts.new_delivery = true;
     }
     if (event.first_lease) facts.reply = found->second.reply;
+    const Arrival& first = found->second.arrivals.front().arrival;
+    facts.first = FirstArrival{first.at, first.secret, first.signature_hash};
+    facts.same_key = event.key == found->second.summary.key;
     ++found->second.summary.duplicates;
     if (found->second.arrivals.size() < static_cast<std::size_t>(kArrivalsMax)) {
-      found->second.arrivals.push_back({event.arrival, facts.verdict, facts.same_body});
+      found->second.arrivals.push_back({event.arrival, facts.verdict, facts.same_body, facts.same_key});
     }
     return facts;
   }
@@ -461,6 +464,7 @@ class MemoryStore final : public Store, private InboxRecords {
       if (delivery.state == DeliveryState::kPending && !stored.record.is_held())
         delivery.next_attempt_at = stored.record.due_at;
       delivery.delivered_at = stored.record.delivered_at;
+      delivery.replayed = stored.record.replay;
       for (const auto& [number, attempt] : stored.attempts) delivery.attempts.push_back(attempt);
       if (delivery.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(stored.record));
       detail.deliveries.push_back(std::move(delivery));

@@ -116,7 +116,7 @@ PostgresParameters PostgresAccept::held_keys() const {
 void PostgresAccept::queue_holders(PostgresConnection& connection) const {
   static const std::string dead = fmt::format("SELECT seq, destination, {} FROM lock_dead($1, $2)", kDeliveryColumns);
   const PostgresParameters parameters = held_keys();
-  connection.add("SELECT * FROM lock_holders($1, $2)", parameters);
+  connection.add("SELECT * FROM lock_holders_with_first($1, $2)", parameters);
   if (has_rearm_) connection.add(dead, parameters);
   if (has_first_lease_) connection.add(kHeldReplies, parameters);
 }
@@ -137,6 +137,9 @@ Status PostgresAccept::read_holders(std::span<const PostgresResult> results,
     holder.first_at = held.time(row, 6);
     holder.body_hash = held.uuid(row, 7);
     holder.duplicates = held.bigint(row, 8);
+    if (holder.pruned) continue;
+    holder.key = held.optional_bytes(row, 9);
+    holder.first = {held.time(row, 10), held.integer(row, 11), held.uuid(row, 12)};
   }
   if (static_cast<std::size_t>(held.rows()) != held_) return internal("a dedup key is neither free nor held");
   if (has_rearm_) records.merge(read_deliveries(results[1]));
@@ -196,6 +199,8 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
   holder.first_at = now_;
   holder.body_hash = event.arrival.body_hash;
   holder.expires_at = now_ + event.window;
+  holder.key = event.key;
+  holder.first = {event.arrival.at, event.arrival.secret, event.arrival.signature_hash};
   new_rows_.push_back({index, std::move(keys)});
   AcceptFacts facts{Verdict::kAccepted, event.id, now_, true, !event.destinations.empty()};
   for (const std::string& name : event.destinations) {
@@ -235,6 +240,8 @@ AcceptFacts PostgresAccept::duplicate(std::size_t index, std::int64_t seq,
   AcceptFacts facts{Verdict::kDuplicate, holder.id, holder.first_at, holder.body_hash == event.arrival.body_hash,
                     false};
   if (holder.pruned) return facts;
+  facts.same_key = holder.key == event.key;
+  facts.first = holder.first;
   if (event.first_lease) facts.reply = holder.reply;
   const auto first = records.lower_bound({seq, ""});
   for (auto it = first; event.rearm && it != records.end() && it->first.first == seq; ++it) {
@@ -247,7 +254,8 @@ AcceptFacts PostgresAccept::duplicate(std::size_t index, std::int64_t seq,
   ++holder.added;
   // The first arrival is number 1.
   if (holder.duplicates < kArrivalsMax) {
-    arrivals_.push_back({index, seq, static_cast<int>(holder.duplicates) + 1, facts.verdict, facts.same_body});
+    const int number = static_cast<int>(holder.duplicates) + 1;
+    arrivals_.push_back({index, seq, number, facts.verdict, facts.same_body, facts.same_key});
   }
   return facts;
 }
@@ -265,7 +273,7 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
   PostgresColumn id(PostgresType::kUuid), body_hash(PostgresType::kUuid), source(PostgresType::kBytea);
   PostgresColumn type(PostgresType::kBytea), key(PostgresType::kBytea), ordering_key(PostgresType::kBytea);
   PostgresColumn keys(PostgresType::kBytea), remote(PostgresType::kBytea), retry_reason(PostgresType::kBytea);
-  PostgresColumn headers(PostgresType::kBytea), body(PostgresType::kBytea);
+  PostgresColumn headers(PostgresType::kBytea), body(PostgresType::kBytea), signature_hash(PostgresType::kUuid);
   for (const NewRow& row : new_rows_) {
     const NewEvent& event = events_[row.event];
     const Arrival& arrival = event.arrival;
@@ -280,6 +288,7 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
     trusted.add(event.forwarded_trusted);
     id.add(event.id.bytes());
     body_hash.add(arrival.body_hash);
+    signature_hash.add(arrival.signature_hash);
     source.add(std::string_view(event.source));
     type.add(std::string_view(event.type));
     key.add(event.key);
@@ -305,16 +314,16 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
   PostgresParameters parameters;
   parameters.add_time(now_);
   for (PostgresColumn* column :
-       {&seq,          &keys_until,   &size,        &arrived_at, &provider_time, &secret,
-        &retry_number, &trusted,      &id,          &body_hash,  &source,        &type,
-        &key,          &ordering_key, &keys,        &remote,     &retry_reason,  &headers,
-        &body,         &delivery_seq, &destination, &due_at,     &line_seq,      &line_destination,
-        &line}) {
+       {&seq,          &keys_until,    &size,        &arrived_at, &provider_time, &secret,
+        &retry_number, &trusted,       &id,          &body_hash,  &source,        &type,
+        &key,          &ordering_key,  &keys,        &remote,     &retry_reason,  &headers,
+        &body,         &delivery_seq,  &destination, &due_at,     &line_seq,      &line_destination,
+        &line,         &signature_hash}) {
     parameters.add_column(std::move(*column));
   }
   connection.add(
       "SELECT add_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
-      "$21, $22, $23, $24, $25, $26)",
+      "$21, $22, $23, $24, $25, $26, $27)",
       parameters);
 }
 
@@ -337,7 +346,8 @@ void PostgresAccept::queue_duplicates(PostgresConnection& connection) const {
   }
   if (counted.size() == 0) return;
   PostgresColumn seq(PostgresType::kBigint), number(PostgresType::kInteger), verdict(PostgresType::kInteger);
-  PostgresColumn same_body(PostgresType::kBool), arrived_at(PostgresType::kTimestamp);
+  PostgresColumn same_body(PostgresType::kBool), same_key(PostgresType::kBool);
+  PostgresColumn arrived_at(PostgresType::kTimestamp), signature_hash(PostgresType::kUuid);
   PostgresColumn provider_time(PostgresType::kTimestamp), secret(PostgresType::kInteger);
   PostgresColumn retry_number(PostgresType::kInteger), body_hash(PostgresType::kUuid), remote(PostgresType::kBytea);
   PostgresColumn retry_reason(PostgresType::kBytea);
@@ -347,19 +357,23 @@ void PostgresAccept::queue_duplicates(PostgresConnection& connection) const {
     number.add(row.number);
     verdict.add(static_cast<int>(row.verdict));
     same_body.add(row.same_body);
+    same_key.add(row.same_key);
     arrived_at.add(arrival.at);
     provider_time.add(arrival.provider_time);
     secret.add(arrival.secret);
     add_retry(arrival, retry_number, retry_reason);
     body_hash.add(arrival.body_hash);
+    signature_hash.add(arrival.signature_hash);
     remote.add(std::string_view(arrival.remote));
   }
   PostgresParameters parameters;
-  for (PostgresColumn* column : {&counted, &added, &keys, &seq, &number, &verdict, &same_body, &arrived_at,
-                                 &provider_time, &secret, &retry_number, &body_hash, &remote, &retry_reason}) {
+  for (PostgresColumn* column :
+       {&counted, &added, &keys, &seq, &number, &verdict, &same_body, &arrived_at, &provider_time, &secret,
+        &retry_number, &body_hash, &remote, &retry_reason, &same_key, &signature_hash}) {
     parameters.add_column(std::move(*column));
   }
-  connection.add("SELECT add_duplicates($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", parameters);
+  connection.add("SELECT add_duplicates($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                 parameters);
 }
 
 // Keys that the insert took for an arrival which turned out to be a duplicate by another key, and those that had an

@@ -63,6 +63,8 @@ class PostgresAccept {
     Time first_at{};
     KeyHash body_hash{};
     Time expires_at{};
+    std::optional<std::string> key;
+    FirstArrival first;
     bool pruned = false;
     std::int64_t duplicates = 0;  // with those of this batch
     std::int64_t added = 0;       // of this batch
@@ -87,6 +89,7 @@ class PostgresAccept {
     int number = 0;
     Verdict verdict = Verdict::kDuplicate;
     bool same_body = true;
+    bool same_key = true;
   };
   struct LineRow {
     std::int64_t seq = 0;

@@ -23,15 +23,15 @@ constexpr const char* kPlaces =
 constexpr const char* kEvents =
     "SELECT e.seq, e.id, e.source, e.received_at, e.body_hash, e.keys, e.type, e.key, e.ordering_key, "
     "e.forwarded_trusted, e.duplicates, c.headers, c.body, "
-    "e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret "
-    "FROM events e JOIN contents c USING (seq) WHERE e.seq = ANY ($1::bigint[])";
+    "e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, "
+    "e.signature_hash FROM events e JOIN contents c USING (seq) WHERE e.seq = ANY ($1::bigint[])";
 
 constexpr const char* kPruned =
     "SELECT seq, id, source, received_at, body_hash, keys FROM pruned WHERE seq = ANY ($1::bigint[])";
 
 constexpr const char* kArrivals =
-    "SELECT seq, verdict, same_body, body_hash, arrived_at, remote, retry_number, retry_reason, provider_time, secret "
-    "FROM arrivals WHERE seq = ANY ($1::bigint[]) ORDER BY seq, number";
+    "SELECT seq, verdict, same_body, same_key, body_hash, arrived_at, remote, retry_number, retry_reason, "
+    "provider_time, secret, signature_hash FROM arrivals WHERE seq = ANY ($1::bigint[]) ORDER BY seq, number";
 
 constexpr const char* kReplies = "SELECT seq, status, content_type, body FROM replies WHERE seq = ANY ($1::bigint[])";
 
@@ -69,7 +69,7 @@ PostgresParameters seq_parameter(const Seqs& seqs) {
   return parameters;
 }
 
-// Columns arrived_at, remote, retry_number, retry_reason, provider_time, secret from `column` on.
+// Columns arrived_at, remote, retry_number, retry_reason, provider_time, secret, signature_hash from `column` on.
 Arrival read_arrival(const PostgresResult& result, int row, int column, const KeyHash& body_hash) {
   Arrival arrival;
   arrival.at = result.time(row, column);
@@ -80,6 +80,7 @@ Arrival read_arrival(const PostgresResult& result, int row, int column, const Ke
   arrival.provider_time = result.optional_time(row, column + 4);
   arrival.secret = result.integer(row, column + 5);
   arrival.body_hash = body_hash;
+  arrival.signature_hash = result.uuid(row, column + 6);
   return arrival;
 }
 
@@ -123,8 +124,9 @@ void read_arrivals(const PostgresResult& arrivals, Records& records) {
   for (int row = 0; row < arrivals.rows(); ++row) {
     RecordedContent* const content = content_of(records, arrivals.bigint(row, 0));
     if (content == nullptr) continue;
-    content->arrivals.push_back({read_arrival(arrivals, row, 4, arrivals.uuid(row, 3)),
-                                 static_cast<Verdict>(arrivals.integer(row, 1)), arrivals.flag(row, 2)});
+    content->arrivals.push_back({read_arrival(arrivals, row, 5, arrivals.uuid(row, 4)),
+                                 static_cast<Verdict>(arrivals.integer(row, 1)), arrivals.flag(row, 2),
+                                 arrivals.flag(row, 3)});
   }
 }
 

@@ -24,10 +24,11 @@ static_assert(kCopiedRecords < 1 << 16);
 
 constexpr const char* kInsertEvents =
     "INSERT INTO events (seq, received_at, keys_until, duplicates, size, arrived_at, provider_time, secret, "
-    "retry_number, forwarded_trusted, id, body_hash, source, type, key, ordering_key, keys, remote, retry_reason) "
+    "retry_number, forwarded_trusted, id, body_hash, signature_hash, source, type, key, ordering_key, keys, remote, "
+    "retry_reason) "
     "SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bigint[], "
     "$6::timestamptz[], $7::timestamptz[], $8::integer[], $9::integer[], $10::boolean[], $11::uuid[], $12::uuid[], "
-    "$13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::bytea[])";
+    "$13::uuid[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::bytea[], $20::bytea[])";
 
 constexpr const char* kInsertContents =
     "INSERT INTO contents (seq, headers, body) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])";
@@ -41,10 +42,11 @@ constexpr const char* kInsertPruned =
     "$1::bigint[], $2::timestamptz[], $3::timestamptz[], $4::uuid[], $5::uuid[], $6::bytea[], $7::bytea[])";
 
 constexpr const char* kInsertArrivals =
-    "INSERT INTO arrivals (seq, number, verdict, same_body, arrived_at, provider_time, secret, retry_number, "
-    "body_hash, remote, retry_reason) "
-    "SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::boolean[], $5::timestamptz[], "
-    "$6::timestamptz[], $7::integer[], $8::integer[], $9::uuid[], $10::bytea[], $11::bytea[])";
+    "INSERT INTO arrivals (seq, number, verdict, same_body, same_key, arrived_at, provider_time, secret, "
+    "retry_number, body_hash, signature_hash, remote, retry_reason) "
+    "SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::boolean[], $5::boolean[], "
+    "$6::timestamptz[], $7::timestamptz[], $8::integer[], $9::integer[], $10::uuid[], $11::uuid[], $12::bytea[], "
+    "$13::bytea[])";
 
 constexpr const char* kInsertLines =
     "INSERT INTO lines (seq, destination, line) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::uuid[])";
@@ -82,12 +84,14 @@ struct ArrivalColumns {
   PostgresColumn arrived_at{PostgresType::kTimestamp}, provider_time{PostgresType::kTimestamp};
   PostgresColumn secret{PostgresType::kInteger}, retry_number{PostgresType::kInteger};
   PostgresColumn remote{PostgresType::kBytea}, retry_reason{PostgresType::kBytea};
+  PostgresColumn signature_hash{PostgresType::kUuid};
 
   void add(const Arrival& arrival) {
     arrived_at.add(arrival.at);
     provider_time.add(arrival.provider_time);
     secret.add(arrival.secret);
     remote.add(std::string_view(arrival.remote));
+    signature_hash.add(arrival.signature_hash);
     if (arrival.retry) {
       retry_number.add(arrival.retry->number);
       retry_reason.add(std::string_view(arrival.retry->reason));
@@ -127,10 +131,26 @@ void queue_events(PostgresConnection& connection, const std::vector<Placed>& pla
     headers.add(std::string_view(encode_headers(content.headers)));
     body.add(std::string_view(content.body));
   }
-  connection.add(kInsertEvents,
-                 gathered({&seq, &received_at, &keys_until, &duplicates, &size, &first.arrived_at, &first.provider_time,
-                           &first.secret, &first.retry_number, &trusted, &id, &body_hash, &source, &type, &key,
-                           &ordering_key, &keys, &first.remote, &first.retry_reason}));
+  connection.add(kInsertEvents, gathered({&seq,
+                                          &received_at,
+                                          &keys_until,
+                                          &duplicates,
+                                          &size,
+                                          &first.arrived_at,
+                                          &first.provider_time,
+                                          &first.secret,
+                                          &first.retry_number,
+                                          &trusted,
+                                          &id,
+                                          &body_hash,
+                                          &first.signature_hash,
+                                          &source,
+                                          &type,
+                                          &key,
+                                          &ordering_key,
+                                          &keys,
+                                          &first.remote,
+                                          &first.retry_reason}));
   connection.add(kInsertContents, gathered({&content_seq, &headers, &body}));
 }
 
@@ -153,7 +173,7 @@ void queue_pruned(PostgresConnection& connection, const std::vector<Placed>& pla
 
 void queue_arrivals(PostgresConnection& connection, const std::vector<Placed>& placed) {
   PostgresColumn seq(PostgresType::kBigint), number(PostgresType::kInteger), verdict(PostgresType::kInteger);
-  PostgresColumn same_body(PostgresType::kBool), body_hash(PostgresType::kUuid);
+  PostgresColumn same_body(PostgresType::kBool), same_key(PostgresType::kBool), body_hash(PostgresType::kUuid);
   PostgresColumn reply_seq(PostgresType::kBigint), status(PostgresType::kInteger);
   PostgresColumn content_type(PostgresType::kBytea), reply_body(PostgresType::kBytea);
   ArrivalColumns columns;
@@ -165,6 +185,7 @@ void queue_arrivals(PostgresConnection& connection, const std::vector<Placed>& p
       number.add(static_cast<int>(i) + 1);
       verdict.add(static_cast<int>(arrivals[i].verdict));
       same_body.add(arrivals[i].same_body);
+      same_key.add(arrivals[i].same_key);
       body_hash.add(arrivals[i].arrival.body_hash);
       columns.add(arrivals[i].arrival);
     }
@@ -175,9 +196,9 @@ void queue_arrivals(PostgresConnection& connection, const std::vector<Placed>& p
       reply_body.add(std::string_view(reply->body));
     }
   }
-  connection.add(kInsertArrivals, gathered({&seq, &number, &verdict, &same_body, &columns.arrived_at,
+  connection.add(kInsertArrivals, gathered({&seq, &number, &verdict, &same_body, &same_key, &columns.arrived_at,
                                             &columns.provider_time, &columns.secret, &columns.retry_number, &body_hash,
-                                            &columns.remote, &columns.retry_reason}));
+                                            &columns.signature_hash, &columns.remote, &columns.retry_reason}));
   connection.add(kInsertReplies, gathered({&reply_seq, &status, &content_type, &reply_body}));
 }
 

@@ -199,6 +199,64 @@ constexpr const char* kBatchFunctions[] = {
     "ORDER BY d.seq, d.destination FOR NO KEY UPDATE OF d; END $$",
 };
 
+constexpr const char* kSignaturesOfArrivals[] = {
+    "ALTER TABLE events ADD COLUMN signature_hash uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'",
+    "ALTER TABLE arrivals ADD COLUMN signature_hash uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000', "
+    "ADD COLUMN same_key boolean NOT NULL DEFAULT true",
+
+    // As lock_holders(), with what a duplicate is compared with.
+    R"sql(CREATE FUNCTION lock_holders_with_first(bytea[], uuid[])
+    RETURNS TABLE (source bytea, key uuid, seq bigint, expires_at timestamptz, pruned boolean, id uuid,
+      received_at timestamptz, body_hash uuid, duplicates bigint, own_key bytea, arrived_at timestamptz,
+      secret integer, signature_hash uuid) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    BEGIN
+      PERFORM e.seq FROM events e WHERE e.seq IN (
+          SELECT d.seq FROM (SELECT unnest($1) AS source, unnest($2) AS key) n
+          JOIN dedup d ON d.key = n.key AND d.source = n.source)
+        ORDER BY e.seq FOR NO KEY UPDATE;
+      RETURN QUERY
+        SELECT d.source, d.key, d.seq, d.expires_at, e.id IS NULL, coalesce(e.id, p.id),
+          coalesce(e.received_at, p.received_at), coalesce(e.body_hash, p.body_hash), coalesce(e.duplicates, 0),
+          e.key, e.arrived_at, e.secret, e.signature_hash
+        FROM (SELECT unnest($1) AS source, unnest($2) AS key) n JOIN dedup d ON d.key = n.key AND d.source = n.source
+        LEFT JOIN events e ON e.seq = d.seq LEFT JOIN pruned p ON p.seq = d.seq;
+    END $$)sql",
+
+    // With the signatures ($27).
+    R"sql(CREATE FUNCTION add_events(timestamptz, bigint[], timestamptz[], bigint[], timestamptz[], timestamptz[],
+      integer[], integer[], boolean[], uuid[], uuid[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[],
+      bytea[], bytea[], bigint[], bytea[], timestamptz[], bigint[], bytea[], uuid[], uuid[])
+    RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO events (received_at, seq, keys_until, size, arrived_at, provider_time, secret, retry_number,
+        forwarded_trusted, id, body_hash, source, type, key, ordering_key, keys, remote, retry_reason, signature_hash)
+      SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5), unnest($6), unnest($7), unnest($8), unnest($9),
+        unnest($10), unnest($11), unnest($12), unnest($13), unnest($14), unnest($15), unnest($16), unnest($17),
+        unnest($18), unnest($27);
+      INSERT INTO contents (seq, headers, body) SELECT unnest($2), unnest($19), unnest($20);
+      INSERT INTO deliveries (seq, destination, due_at, armed_at, claimed_at, ended_at, state, attempt, counted,
+        new_key, new_keys, unsettled, replay)
+      SELECT unnest($21), unnest($22), unnest($23), $1, 'epoch', 'epoch', 0, 0, 0, 0, 0, false, false;
+      IF cardinality($24) > 0 THEN
+        INSERT INTO lines (seq, destination, line) SELECT unnest($24), unnest($25), unnest($26);
+      END IF;
+    END $$)sql",
+
+    // With whether the key is the event's own ($15) and the signatures ($16).
+    R"sql(CREATE FUNCTION add_duplicates(bigint[], bigint[], bytea[], bigint[], integer[], integer[], boolean[],
+      timestamptz[], timestamptz[], integer[], integer[], uuid[], bytea[], bytea[], boolean[], uuid[])
+    RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE events e SET duplicates = e.duplicates + n.added, keys = e.keys || n.keys
+        FROM (SELECT unnest($1) AS seq, unnest($2) AS added, unnest($3) AS keys) n WHERE e.seq = n.seq;
+      INSERT INTO arrivals (seq, number, verdict, same_body, arrived_at, provider_time, secret, retry_number,
+        body_hash, remote, retry_reason, same_key, signature_hash)
+      SELECT unnest($4), unnest($5), unnest($6), unnest($7), unnest($8), unnest($9), unnest($10), unnest($11),
+        unnest($12), unnest($13), unnest($14), unnest($15), unnest($16);
+    END $$)sql",
+};
+
 #undef HK_DELIVERY_COLUMNS
 #undef HK_DELIVERY_FIELDS
 
@@ -206,6 +264,10 @@ constexpr const char* kBatchFunctions[] = {
 
 std::span<const char* const> batch_functions() {
   return kBatchFunctions;
+}
+
+std::span<const char* const> signatures_of_arrivals() {
+  return kSignaturesOfArrivals;
 }
 
 }  // namespace hookonce

@@ -14,4 +14,8 @@ namespace hookonce {
 // For the migration that keys lines by a hash; behind it, the tables are as these functions want them.
 std::span<const char* const> batch_functions();
 
+// The migration that gives arrivals what tells one request from another and keys of one event apart, with what reads
+// and writes it. Of older arrivals, and of those that a gateway of the version before writes, nothing is known.
+std::span<const char* const> signatures_of_arrivals();
+
 }  // namespace hookonce

@@ -13,12 +13,12 @@ namespace {
 
 constexpr const char* kEvent =
     "SELECT e.id, e.source, e.type, e.key, e.received_at, e.duplicates, e.size, e.ordering_key, c.headers, c.body, "
-    "e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, e.body_hash "
-    "FROM events e JOIN contents c ON c.seq = e.seq WHERE e.id = $1";
+    "e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, e.body_hash, "
+    "e.signature_hash FROM events e JOIN contents c ON c.seq = e.seq WHERE e.id = $1";
 
 constexpr const char* kArrivals =
-    "SELECT arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, verdict, same_body "
-    "FROM arrivals WHERE seq = (SELECT seq FROM events WHERE id = $1) ORDER BY number";
+    "SELECT arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, signature_hash, verdict, "
+    "same_body, same_key FROM arrivals WHERE seq = (SELECT seq FROM events WHERE id = $1) ORDER BY number";
 
 constexpr const char* kAttempts =
     "SELECT destination, number, started_at, duration, outcome, status, error, response "
@@ -60,6 +60,7 @@ Arrival read_arrival(const PostgresResult& result, int row, int column) {
   arrival.provider_time = result.optional_time(row, column + 4);
   arrival.secret = result.integer(row, column + 5);
   arrival.body_hash = result.uuid(row, column + 6);
+  arrival.signature_hash = result.uuid(row, column + 7);
   return arrival;
 }
 
@@ -84,6 +85,7 @@ Delivery delivery_of(const std::string& destination, const DeliveryRecord& recor
   delivery.state = record.state;
   if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
   delivery.delivered_at = record.delivered_at;
+  delivery.replayed = record.replay;
   delivery.attempts = std::move(attempts);
   if (record.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(record));
   return delivery;
@@ -109,8 +111,8 @@ Result<std::optional<EventDetail>> read_event(PostgresConnection& connection, co
   HK_TRY(read_whole(results[0], detail));
   const PostgresResult& arrivals = results[1];
   for (int row = 0; row < arrivals.rows(); ++row) {
-    detail.arrivals.push_back(
-        {read_arrival(arrivals, row, 0), static_cast<Verdict>(arrivals.integer(row, 7)), arrivals.flag(row, 8)});
+    detail.arrivals.push_back({read_arrival(arrivals, row, 0), static_cast<Verdict>(arrivals.integer(row, 8)),
+                               arrivals.flag(row, 9), arrivals.flag(row, 10)});
   }
   std::map<std::string, std::vector<Attempt>> attempts;
   for (int row = 0; row < results[3].rows(); ++row) {

@@ -177,7 +177,7 @@ constexpr const char* kHashedLines[] = {
 };
 
 std::vector<std::span<const char* const>> migrations() {
-  return {kFirstTables, kHashedLines, batch_functions()};
+  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals()};
 }
 
 int newest_version() {

@@ -310,6 +310,28 @@ TEST_F(PostgresStoreTest, SeveralGatewaysMayMakeTheTablesAtOnce) {
   EXPECT_EQ(schema_.sql("SELECT count(*) FROM schema_version"), "1");
 }
 
+TEST_F(PostgresStoreTest, ArrivalsOfAnOlderVersionHaveNoSignature) {
+  const EventId first = accept(*store_, NewEventBuilder().key("k").build()).id;
+  accept(*store_, NewEventBuilder().key("k").build());
+  store_.reset();
+  schema_.sql("ALTER TABLE events DROP COLUMN signature_hash");
+  schema_.sql("ALTER TABLE arrivals DROP COLUMN signature_hash, DROP COLUMN same_key");
+  schema_.sql("DROP FUNCTION lock_holders_with_first");
+  // Those with the arguments that they have now; what the version before calls stays.
+  schema_.sql(
+      "DO $$ BEGIN EXECUTE (SELECT string_agg('DROP FUNCTION ' || oid::regprocedure, ';') FROM pg_proc "
+      "WHERE pronamespace = current_schema()::regnamespace "
+      "AND (proname, pronargs) IN (('add_events', 27), ('add_duplicates', 16))); END $$");
+  schema_.sql("UPDATE schema_version SET version = 3");
+  store_ = open();
+  const AcceptFacts facts = accept(*store_, NewEventBuilder().key("k").build());
+  EXPECT_EQ(facts.first, (FirstArrival{kTestStart, 0, {}}));
+  const auto detail = store_->get(first);
+  ASSERT_OK(detail);
+  ASSERT_EQ((*detail)->arrivals.size(), 3u);
+  EXPECT_TRUE((*detail)->arrivals[1].same_key);
+}
+
 TEST_F(PostgresStoreTest, TablesOfANewerVersionAreRefused) {
   schema_.sql("UPDATE schema_version SET version = 1000");
   const auto opened = open_postgres_store(url());

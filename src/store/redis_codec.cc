@@ -8,7 +8,10 @@ namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kNever = -1;                    // where a time or a duration is absent
+constexpr std::int64_t kNever = -1;  // where a time or a duration is absent
+// Of a duplicate's arrival, one byte.
+constexpr int kSameBody = 1;
+constexpr int kOtherKey = 2;
 constexpr std::int64_t kHeldInLua = 9007199254740991;  // kHeld is no number that Lua can hold
 
 class Writer {
@@ -101,7 +104,7 @@ void write_arrival(Writer& writer, const Arrival& arrival) {
   writer.number(arrival.retry ? 1 : 0, 1).number(arrival.retry ? arrival.retry->number : 0, 4);
   writer.text(arrival.retry ? std::string_view(arrival.retry->reason) : std::string_view());
   writer.number(arrival.provider_time ? arrival.provider_time->time_since_epoch().count() : kNever, 8);
-  writer.number(arrival.secret, 4).bytes(arrival.body_hash);
+  writer.number(arrival.secret, 4).bytes(arrival.body_hash).bytes(arrival.signature_hash);
 }
 
 Arrival read_arrival(Reader& reader) {
@@ -116,6 +119,8 @@ Arrival read_arrival(Reader& reader) {
   arrival.provider_time = reader.optional_time();
   arrival.secret = reader.small();
   arrival.body_hash = reader.bytes();
+  // It stands at the end, and what an older program stored ends before it.
+  if (!reader.at_end()) arrival.signature_hash = reader.bytes();
   return arrival;
 }
 
@@ -190,7 +195,8 @@ std::string encode_arrival(const Arrival& arrival) {
 
 std::string encode_stored_arrival(const StoredArrival& stored) {
   Writer writer;
-  writer.number(static_cast<std::int64_t>(stored.verdict), 1).number(stored.same_body ? 1 : 0, 1);
+  const int same = (stored.same_body ? kSameBody : 0) | (stored.same_key ? 0 : kOtherKey);
+  writer.number(static_cast<std::int64_t>(stored.verdict), 1).number(same, 1);
   write_arrival(writer, stored.arrival);
   return writer.take();
 }
@@ -255,7 +261,9 @@ Result<StoredArrival> decode_arrival(std::string_view bytes) {
   Reader reader(bytes);
   StoredArrival stored;
   stored.verdict = static_cast<Verdict>(reader.byte());
-  stored.same_body = reader.flag();
+  const int same = reader.byte();
+  stored.same_body = (same & kSameBody) != 0;
+  stored.same_key = (same & kOtherKey) == 0;
   stored.arrival = read_arrival(reader);
   HK_TRY(reader.whole("arrival"));
   return stored;
@@ -317,6 +325,11 @@ Result<std::vector<AcceptFacts>> decode_accepts(std::string_view bytes) {
     }
     if (const std::string reply = reader.text(); !reply.empty()) {
       HK_ASSIGN(facts.reply, decode_reply(reply));
+    }
+    facts.same_key = !reader.flag();
+    if (const std::string event = reader.text(); !event.empty()) {
+      HK_ASSIGN(const RedisFixed fixed, decode_fixed(event));
+      facts.first = FirstArrival{fixed.arrival.at, fixed.arrival.secret, fixed.arrival.signature_hash};
     }
     accepts.push_back(facts);
   }

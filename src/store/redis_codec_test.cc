@@ -38,6 +38,40 @@ TEST(RedisCodec, EveryCutIsNoticed) {
   EXPECT_EQ(decode_fixed("").code(), Code::kInternal);
 }
 
+TEST(RedisCodec, AnArrivalComesBackAsItWas) {
+  Arrival arrival;
+  arrival.at = Time(Duration(1790000000123456));
+  arrival.remote = "203.0.113.7";
+  arrival.secret = 2;
+  arrival.body_hash = KeyHash{1};
+  arrival.signature_hash = KeyHash{2};
+  for (const bool same_body : {true, false}) {
+    for (const bool same_key : {true, false}) {
+      const std::string bytes = encode_stored_arrival({arrival, Verdict::kRearmed, same_body, same_key});
+      const auto decoded = decode_arrival(bytes);
+      ASSERT_OK(decoded);
+      EXPECT_EQ(decoded->arrival, arrival);
+      EXPECT_EQ(decoded->verdict, Verdict::kRearmed);
+      EXPECT_EQ(decoded->same_body, same_body);
+      EXPECT_EQ(decoded->same_key, same_key);
+      // The commit script adds the two bytes itself.
+      EXPECT_EQ(bytes.substr(2), encode_arrival(arrival));
+      EXPECT_EQ(bytes[1], (same_body ? 1 : 0) + (same_key ? 0 : 2));
+    }
+  }
+}
+
+TEST(RedisCodec, AnArrivalOfAnOlderProgramHasNoSignature) {
+  Arrival arrival;
+  arrival.body_hash = KeyHash{1};
+  arrival.signature_hash = KeyHash{2};
+  const std::string bytes = encode_arrival(arrival);
+  arrival.signature_hash = KeyHash{};
+  const auto decoded = decode_arrival("\x01\x01" + bytes.substr(0, bytes.size() - arrival.signature_hash.size()));
+  ASSERT_OK(decoded);
+  EXPECT_EQ(decoded->arrival, arrival);
+}
+
 TEST(RedisCodec, NoDeliveriesAreNoBytes) {
   EXPECT_TRUE(decode_deliveries("").value().empty());
 }

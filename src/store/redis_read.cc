@@ -97,6 +97,7 @@ Result<Delivery> read_delivery(const std::string& name, const DeliveryRecord& re
   delivery.state = record.state;
   if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
   delivery.delivered_at = record.delivered_at;
+  delivery.replayed = record.replay;
   HK_ASSIGN(delivery.attempts, read_attempts(name, fields));
   if (record.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(record));
   return delivery;

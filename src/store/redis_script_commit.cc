@@ -4,8 +4,9 @@ namespace hookonce::redis_lua {
 
 // Arguments: names of destinations; the shapes that events of the batch have in common; four arguments an event: its
 // head (shape's place, size of the arrival, id, body hash, keys), `s` without seq and time, headers, body; then the
-// settlements. Answer: per event verdict, id, time of acceptance, same body, new delivery, lease and reply; 3 bytes a
-// settlement (taken, state of the event, whether it freed the next one of its line).
+// settlements. Answer: per event verdict, id, time of acceptance, same body, new delivery, lease, reply, another key
+// than the event's own, and of a duplicate its event's `s`; 3 bytes a settlement (taken, state of the event, whether it
+// freed the next one of its line).
 //
 // Most events are plain: nobody holds their keys, no line, no lease. They pass by the general path and are written in
 // the order in which they came; for the general path they are as if read from the server.
@@ -14,6 +15,7 @@ local VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REARMED = 0, 1, 2
 local NEXT_DELIVERED, NEXT_RETRY, NEXT_DEAD, NEXT_RELEASE = 0, 1, 2, 3
 local OUTCOME_UNKNOWN = 2
 local ARRIVALS_MAX = 100
+local OTHER_KEY = 2  -- beside 1 for the same body, in a duplicate's arrival
 local byte, part = string.byte, string.sub
 
 local destinations = arguments()
@@ -38,7 +40,7 @@ for i = 1, number() do
   end
   shape.d = deliveries_text(deliveries)
   shape.times = now_bytes .. pack('>i8', now + shape.window)
-  shape.accepted = now_bytes .. pack('BB', 1, one_if(#deliveries > 0)) .. string.rep('\0', 8)  -- no lease, no reply
+  shape.accepted = now_bytes .. pack('BB', 1, one_if(#deliveries > 0)) .. string.rep('\0', 13)  -- no lease, no reply; its own key, no event before it
   shapes[i] = shape
 end
 
@@ -214,6 +216,12 @@ local function insert(a)
   return { VERDICT_ACCEPTED, a.id, now, 1, one_if(#event.deliveries > 0) }
 end
 
+-- The dedup key as shown, from what redis_codec.cc packs; in `s` that stands behind seq and the time of acceptance.
+local function own_key(fixed, at)
+  local keys, type, is_there, key = parse('>I4c0I4c0BI4c0', fixed, at)
+  return is_there == 1 and key
+end
+
 local function reply_of(event)
   return event.set.r or (not event.fresh and call('HGET', event.key, 'r')) or nil
 end
@@ -230,11 +238,12 @@ local function count_duplicate(a, holder)
     end
   end
   if a.first_lease then facts[7] = reply_of(event) end
+  facts[8], facts[9] = one_if(own_key(event.fixed, 17) ~= own_key(a.fixed, 1)), event.fixed
   change(event)
   event.duplicates = event.duplicates + 1
   event.set.n = event.duplicates
   if event.duplicates < ARRIVALS_MAX then
-    event.set['a' .. event.duplicates] = pack('BB', facts[1], facts[4]) .. a.arrival
+    event.set['a' .. event.duplicates] = pack('BB', facts[1], facts[4] + facts[8] * OTHER_KEY) .. a.arrival
   end
   return facts
 end
@@ -317,7 +326,8 @@ for i = 1, count_events do
     accepts[i] = plain
   else
     local facts = accept(arrival_of(i))
-    accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5]) .. text(facts[6]) .. text(facts[7])
+    accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5]) .. text(facts[6]) ..
+      text(facts[7]) .. pack('B', facts[8] or 0) .. text(facts[9])
   end
 end
 for i = 1, number() do settles[i] = pack('BBB', settle()) end

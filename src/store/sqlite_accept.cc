@@ -27,15 +27,18 @@ Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNam
       {
           {&insert_event_,
            "INSERT INTO events (seq, id, source, type, key, ordering_key, received_at, keys_until, size, "
-           "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash) "
-           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+           "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, "
+           "signature_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
           {&insert_content_, "INSERT INTO contents (seq, headers, body) VALUES (?, ?, ?)"},
-          {&find_event_, "SELECT id, received_at, body_hash, duplicates FROM events WHERE seq = ?"},
+          {&find_event_,
+           "SELECT id, received_at, body_hash, duplicates, key, arrived_at, secret, signature_hash FROM events "
+           "WHERE seq = ?"},
           {&find_pruned_, "SELECT id, received_at, body_hash FROM pruned WHERE seq = ?"},
           {&count_duplicate_, "UPDATE events SET duplicates = duplicates + 1 WHERE seq = ?"},
           {&insert_arrival_,
-           "INSERT INTO arrivals (seq, number, verdict, same_body, arrived_at, remote, retry_number, retry_reason, "
-           "provider_time, secret, body_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+           "INSERT INTO arrivals (seq, number, verdict, same_body, same_key, arrived_at, remote, retry_number, "
+           "retry_reason, provider_time, secret, body_hash, signature_hash) "
+           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       });
 }
 
@@ -126,6 +129,8 @@ Result<AcceptFacts> SqliteAccept::duplicate(const NewEvent& event, std::int64_t 
     facts = {Verdict::kDuplicate, EventId(query.bytes<16>(0)), query.time(1),
              query.bytes<16>(2) == event.arrival.body_hash, false};
     duplicates = query.integer(3);
+    facts.same_key = query.optional_blob(4) == event.key;
+    facts.first = FirstArrival{query.time(5), static_cast<int>(query.integer(6)), query.bytes<16>(7)};
   }
   if (event.rearm) {
     HK_ASSIGN(const std::vector<PlacedDelivery> deliveries, deliveries_->of_event(holder));
@@ -163,6 +168,7 @@ Status SqliteAccept::record_arrival(const NewEvent& event, std::int64_t holder, 
   Query query(insert_arrival_);
   query.bind_integer(holder).bind_integer(number);
   query.bind_integer(static_cast<std::int64_t>(facts.verdict)).bind_flag(facts.same_body);
+  query.bind_flag(facts.same_key);
   bind_arrival(query, event.arrival);
   return query.run();
 }

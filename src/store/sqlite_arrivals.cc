@@ -11,6 +11,7 @@ void bind_arrival(Query& query, const Arrival& arrival) {
     query.bind_null();
   }
   query.bind_time(arrival.provider_time).bind_integer(std::int64_t{arrival.secret}).bind_blob(arrival.body_hash);
+  query.bind_blob(arrival.signature_hash);
 }
 
 Arrival read_arrival(const Query& query, int column) {
@@ -23,6 +24,7 @@ Arrival read_arrival(const Query& query, int column) {
   arrival.provider_time = query.optional_time(column + 4);
   arrival.secret = static_cast<int>(query.integer(column + 5));
   arrival.body_hash = query.bytes<16>(column + 6);
+  arrival.signature_hash = query.bytes<16>(column + 7);
   return arrival;
 }
 

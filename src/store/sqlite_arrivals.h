@@ -1,5 +1,5 @@
-// Arrivals as columns: arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, in this order
-// wherever a row has one.
+// Arrivals as columns: arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash,
+// signature_hash, in this order wherever a row has one.
 #pragma once
 
 #include "core/model.h"

@@ -23,10 +23,10 @@ Status SqliteRecordReader::prepare(Database& database, SqliteNames& sources, Sql
           {&event_,
            "SELECT e.id, e.source, e.type, e.key, e.ordering_key, e.received_at, e.duplicates, e.forwarded_trusted, "
            "c.headers, c.body, e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, "
-           "e.body_hash FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
+           "e.body_hash, e.signature_hash FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
           {&duplicates_,
-           "SELECT verdict, same_body, arrived_at, remote, retry_number, retry_reason, provider_time, secret, "
-           "body_hash FROM arrivals WHERE seq = ? ORDER BY number"},
+           "SELECT verdict, same_body, same_key, arrived_at, remote, retry_number, retry_reason, provider_time, "
+           "secret, body_hash, signature_hash FROM arrivals WHERE seq = ? ORDER BY number"},
           {&pruned_, "SELECT id, source, received_at, body_hash FROM pruned WHERE seq = ?"},
           {&event_keys_, "SELECT key FROM event_keys WHERE seq = ? ORDER BY key"},
           {&in_line_, "SELECT 1 FROM lines WHERE destination = ? AND source = ? AND ordering_key = ? AND seq = ?"},
@@ -129,7 +129,8 @@ Status SqliteRecordReader::read_duplicates(std::int64_t seq, RecordedContent& co
   while (true) {
     HK_ASSIGN(const bool more, query.row());
     if (!more) return {};
-    content.arrivals.push_back({read_arrival(query, 2), static_cast<Verdict>(query.integer(0)), query.flag(1)});
+    content.arrivals.push_back(
+        {read_arrival(query, 3), static_cast<Verdict>(query.integer(0)), query.flag(1), query.flag(2)});
   }
 }
 
@@ -169,12 +170,13 @@ Status SqliteRecordWriter::prepare(Database& database, SqliteNames& sources, Sql
           {&is_pruned_, "SELECT 1 FROM pruned WHERE seq = ? AND id = ?"},
           {&insert_event_,
            "INSERT INTO events (seq, id, source, type, key, ordering_key, received_at, keys_until, size, duplicates, "
-           "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash) "
-           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+           "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, "
+           "signature_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
           {&insert_content_, "INSERT INTO contents (seq, headers, body) VALUES (?, ?, ?)"},
           {&insert_arrival_,
-           "INSERT INTO arrivals (seq, number, verdict, same_body, arrived_at, remote, retry_number, retry_reason, "
-           "provider_time, secret, body_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+           "INSERT INTO arrivals (seq, number, verdict, same_body, same_key, arrived_at, remote, retry_number, "
+           "retry_reason, provider_time, secret, body_hash, signature_hash) "
+           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
           {&insert_pruned_,
            "INSERT INTO pruned (seq, id, source, received_at, keys_until, body_hash) VALUES (?, ?, ?, ?, ?, ?)"},
       });
@@ -232,6 +234,7 @@ Status SqliteRecordWriter::write_event(const InboxRecord& record, const Recorded
     Query query(insert_arrival_);
     query.bind_integer(seq).bind_integer(static_cast<std::int64_t>(i + 1));
     query.bind_integer(static_cast<std::int64_t>(stored.verdict)).bind_flag(stored.same_body);
+    query.bind_flag(stored.same_key);
     bind_arrival(query, stored.arrival);
     HK_TRY(query.run());
   }

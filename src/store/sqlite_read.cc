@@ -17,12 +17,11 @@ Status SqliteRead::prepare(Database& database, SqliteNames& destinations, Sqlite
       {
           {&event_,
            "SELECT e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, e.body_hash, "
-           "e.ordering_key, c.headers, c.body "
+           "e.signature_hash, e.ordering_key, c.headers, c.body "
            "FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
           {&duplicates_,
-           "SELECT arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, verdict, "
-           "same_body "
-           "FROM arrivals WHERE seq = ? ORDER BY number"},
+           "SELECT arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, signature_hash, "
+           "verdict, same_body, same_key FROM arrivals WHERE seq = ? ORDER BY number"},
           // In the order of the index: nothing is sorted, and no row of the table is read.
           {&open_counts_,
            "SELECT destination, sum(state = 0), sum(state = 1), min(CASE state WHEN 0 THEN seq END) "
@@ -52,9 +51,9 @@ Status SqliteRead::read_event(std::int64_t seq, EventDetail& detail) {
   HK_ASSIGN(const bool found, query.row());
   if (!found) return internal("the content of an event is missing");
   detail.arrivals.push_back({read_arrival(query, 0), Verdict::kAccepted, true});
-  detail.ordering_key = query.optional_blob(7);
-  HK_ASSIGN(detail.headers, decode_headers(query.blob(8)));
-  detail.body = query.blob(9);
+  detail.ordering_key = query.optional_blob(8);
+  HK_ASSIGN(detail.headers, decode_headers(query.blob(9)));
+  detail.body = query.blob(10);
   return {};
 }
 
@@ -64,7 +63,8 @@ Status SqliteRead::read_duplicates(std::int64_t seq, EventDetail& detail) {
   while (true) {
     HK_ASSIGN(const bool more, query.row());
     if (!more) return {};
-    detail.arrivals.push_back({read_arrival(query, 0), static_cast<Verdict>(query.integer(7)), query.flag(8)});
+    detail.arrivals.push_back(
+        {read_arrival(query, 0), static_cast<Verdict>(query.integer(8)), query.flag(9), query.flag(10)});
   }
 }
 
@@ -76,6 +76,7 @@ Status SqliteRead::read_deliveries(std::int64_t seq, EventDetail& detail) {
     delivery.state = record.state;
     if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
     delivery.delivered_at = record.delivered_at;
+    delivery.replayed = record.replay;
     HK_ASSIGN(delivery.attempts, deliveries_->attempts(place));
     if (record.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(record));
     detail.deliveries.push_back(std::move(delivery));

@@ -160,7 +160,16 @@ CREATE TABLE replies (
 ) STRICT;
 )sql";
 
-constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies};
+// Migration 5: what tells one request from another, and keys of one event apart. Of older arrivals nothing is known.
+constexpr const char* kSignatures = R"sql(
+ALTER TABLE events ADD COLUMN signature_hash BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'
+  CHECK (length(signature_hash) = 16);
+ALTER TABLE arrivals ADD COLUMN signature_hash BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'
+  CHECK (length(signature_hash) = 16);
+ALTER TABLE arrivals ADD COLUMN same_key INTEGER NOT NULL DEFAULT 1 CHECK (same_key IN (0, 1));
+)sql";
+
+constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies, kSignatures};
 constexpr std::int64_t kNewest = static_cast<std::int64_t>(std::size(kMigrations));
 
 Status not_ours(const std::string& path) {

@@ -329,14 +329,17 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
   ASSERT_OK(open_ok()->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart));
   ASSERT_OK(shell(path)->execute(
       "INSERT INTO dedup SELECT source, key, seq, expires_at FROM event_keys; DROP TABLE dedup_moved;"
-      "DROP TABLE lines; DROP TABLE replies;"
+      "DROP TABLE lines; DROP TABLE replies; ALTER TABLE events DROP COLUMN signature_hash;"
+      "ALTER TABLE arrivals DROP COLUMN signature_hash; ALTER TABLE arrivals DROP COLUMN same_key;"
       "ALTER TABLE dedup ADD COLUMN older INTEGER; ALTER TABLE event_keys DROP COLUMN source;"
       "ALTER TABLE event_keys DROP COLUMN expires_at; PRAGMA user_version = 1"));
   const auto store = open_ok();
   const auto verdict_of = [&](const char* key) {
     return store->commit(events_of(NewEventBuilder().key(key).build()), {}, kTestStart)->accepts[0].verdict;
   };
-  EXPECT_EQ(verdict_of("k"), Verdict::kDuplicate);
+  const AcceptFacts facts = store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart)->accepts[0];
+  EXPECT_EQ(facts.verdict, Verdict::kDuplicate);
+  EXPECT_EQ(facts.first, (FirstArrival{kTestStart, 0, {}}));
   EXPECT_EQ(verdict_of("other"), Verdict::kAccepted);
   EXPECT_EQ(verdict_of("other"), Verdict::kDuplicate);
 }

@@ -145,7 +145,7 @@ class Store {
 
   // What commit() would answer for this arrival if it is a duplicate of a durable event and nothing but its own record
   // would be written: for the moment when that cannot be. nullopt: a first arrival, or one that would rearm a delivery.
-  // Reads only; may answer while commit() does not.
+  // Of the event's first arrival and own key it tells nothing. Reads only; may answer while commit() does not.
   virtual Result<std::optional<AcceptFacts>> find_duplicate(const NewEvent& event, Time now) = 0;
 
   // Leases due deliveries, the longest due first per destination; what this call frees comes with the next one. A

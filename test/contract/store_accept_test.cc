@@ -27,6 +27,7 @@ TEST_P(StoreAccept, WhatGoesInComesOutByteForByte) {
   arrival.retry = RetryHint{1, "http_timeout"};
   arrival.provider_time = now_ - seconds(1);
   arrival.secret = 2;
+  arrival.signature_hash = body_hash("signature");
   const Headers headers{{"X-Empty", ""}, {"x-twice", "1"}, {"X-Twice", "2"}, {"X-Bytes", bytes}};
   NewEvent event = builder.key("evt_1").type(bytes).body(bytes + "body").headers(headers).ordering_key(bytes).build();
   const KeyHash hash = event.arrival.body_hash;
@@ -84,6 +85,44 @@ TEST_P(StoreAccept, AnEqualKeyIsADuplicateOfTheFirst) {
   EXPECT_EQ(detail.arrivals[1].verdict, Verdict::kDuplicate);
   EXPECT_FALSE(detail.arrivals[1].same_body);
   EXPECT_EQ(list().size(), 1u);
+}
+
+TEST_P(StoreAccept, ADuplicateIsToldOfTheFirstArrival) {
+  Arrival arrival;
+  arrival.at = now_ - milliseconds(3);
+  arrival.secret = 2;
+  arrival.signature_hash = body_hash("signature");
+  const EventId first = accept(NewEventBuilder().key("k").arrival(arrival).build()).id;
+  const FirstArrival expected{arrival.at, 2, arrival.signature_hash};
+  pass(seconds(5));
+  arrival.at = now_;
+  arrival.secret = 0;
+  arrival.signature_hash = body_hash("another");
+  const AcceptFacts facts = accept(NewEventBuilder().key("k").arrival(arrival).build());
+  EXPECT_EQ(facts.first, expected);
+  EXPECT_TRUE(facts.same_key);
+  const EventDetail detail = get(first);
+  ASSERT_EQ(detail.arrivals.size(), 2u);
+  EXPECT_EQ(detail.arrivals[1].arrival.signature_hash, arrival.signature_hash);
+  EXPECT_TRUE(detail.arrivals[1].same_key);
+
+  std::vector<NewEvent> twins;  // Within one batch too.
+  for (int i = 0; i < 2; ++i) twins.push_back(NewEventBuilder().key("twin").arrival(arrival).build());
+  const auto both = store_->commit(twins, {}, now_);
+  ASSERT_OK(both);
+  EXPECT_EQ(both.value().accepts[0].first, std::nullopt);
+  EXPECT_EQ(both.value().accepts[1].first, (FirstArrival{arrival.at, 0, arrival.signature_hash}));
+}
+
+TEST_P(StoreAccept, ADuplicateByAnotherKeyIsToldApart) {
+  const EventId first = accept(NewEventBuilder().key("a").also("x").build()).id;
+  EXPECT_FALSE(accept(NewEventBuilder().key("b").also("x").build()).same_key);
+  // Its own key has joined the event, and is not the event's own for that.
+  EXPECT_FALSE(accept(NewEventBuilder().key("b").build()).same_key);
+  EXPECT_TRUE(accept(NewEventBuilder().key("a").also("y").build()).same_key);
+  const std::vector<StoredArrival> arrivals = get(first).arrivals;
+  ASSERT_EQ(arrivals.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(arrivals[i].same_key, i == 0 || i == 3) << i;
 }
 
 TEST_P(StoreAccept, KeysOfTwoSourcesAreApart) {

@@ -41,8 +41,9 @@ std::string text_of(const Attempt& a) {
 std::string text_of(const EventDetail& detail) {
   std::string text = text_of(detail.summary) + " " + detail.body + "\n";
   for (const StoredArrival& arrival : detail.arrivals) {
-    text += "  " + text_of(arrival.arrival.at) + " " + std::string(to_string(arrival.verdict)) +
-            (arrival.same_body ? " same\n" : " other\n");
+    text += "  " + text_of(arrival.arrival.at) + " " + std::string(to_string(arrival.verdict)) + " " +
+            std::to_string(arrival.arrival.secret) + std::to_string(arrival.arrival.signature_hash[0]) +
+            (arrival.same_body ? " same" : " other") + (arrival.same_key ? "\n" : " other key\n");
   }
   for (const Delivery& delivery : detail.deliveries) {
     text += "  " + delivery.destination + " " + std::string(to_string(delivery.state)) + " " +
@@ -56,8 +57,11 @@ std::string text_of(const CommitFacts& facts) {
   std::string text;
   for (const AcceptFacts& fact : facts.accepts) {
     text += std::string(to_string(fact.verdict)) + " " + fact.id.text() + " " + text_of(fact.first_at) +
-            (fact.same_body ? " same" : " other") + (fact.new_delivery ? " new" : "") +
-            (fact.lease ? " leased " + text_of(fact.lease->until) : "") +
+            (fact.same_body ? " same" : " other") + (fact.same_key ? "" : " other key") +
+            (fact.first ? " after " + text_of(fact.first->at) + " " + std::to_string(fact.first->secret) +
+                              std::to_string(fact.first->signature_hash[0])
+                        : "") +
+            (fact.new_delivery ? " new" : "") + (fact.lease ? " leased " + text_of(fact.lease->until) : "") +
             (fact.reply ? " " + fact.reply->body + "\n" : "\n");
   }
   for (const SettleFacts& fact : facts.settles) {
@@ -148,6 +152,8 @@ class StoreModel : public StoreFixture {
     } else if (chance(50))
       builder.ordering_key("o" + std::to_string(pick(3))).ordered({"a", "c"});
     NewEvent event = builder.build();
+    event.arrival.secret = pick(3);
+    event.arrival.signature_hash[0] = static_cast<std::uint8_t>(pick(5));
     events_.push_back(event.id);
     return event;
   }

@@ -23,6 +23,7 @@ inline SourceConfig source_of(std::string name, std::string_view provider, std::
   source.destinations = {{"backend", {}}};
   source.tolerance = traits.tolerance;
   source.ack_deadline = traits.ack_deadline;
+  source.retries = traits.retries;
   source.max_body = traits.max_body;
   return source;
 }
