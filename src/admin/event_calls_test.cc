@@ -102,6 +102,7 @@ TEST_F(AdminEvents, AnEventIsShownWithArrivalsDeliveriesAndAttempts) {
   first.at = clock_.now();
   first.remote = "203.0.113.7";
   first.provider_time = clock_.now() - std::chrono::seconds(1);
+  first.signature_hash = KeyHash{1};
   const EventId id = put(NewEventBuilder()
                              .key("evt_1")
                              .body("{\"paid\":true}")
@@ -112,6 +113,7 @@ TEST_F(AdminEvents, AnEventIsShownWithArrivalsDeliveriesAndAttempts) {
   Arrival second = first;
   second.at = clock_.now();
   second.secret = 1;
+  second.signature_hash = KeyHash{2};
   second.retry = RetryHint{1, "http_timeout"};
   put(NewEventBuilder().key("evt_1").body("{\"paid\":true}").arrival(second).build());
   settle(success(claim("backend").at(0)));
@@ -123,15 +125,19 @@ TEST_F(AdminEvents, AnEventIsShownWithArrivalsDeliveriesAndAttempts) {
       R"(","state":"delivered","duplicates":1,"size":13,"ordering_key":null,)"
       R"("headers":[["Content-Type","application/json"],["X-Empty",""]],"body":"{\"paid\":true}",)"
       R"("arrivals":[{"at":")" +
-      start + R"(","verdict":"accepted","cause":"first","remote":"203.0.113.7","retry":null,"provider_time":")" +
-      to_rfc3339(*first.provider_time) + R"(","secret":0,"same_body":true,"since_first_ms":0},{"at":")" + later +
-      R"(","verdict":"duplicate","cause":"provider_retry","remote":"203.0.113.7",)"
+      start +
+      R"(","verdict":"accepted","cause":"first","reason":"the first that was stored","certain":true,)"
+      R"("remote":"203.0.113.7","retry":null,"provider_time":")" +
+      to_rfc3339(*first.provider_time) +
+      R"(","secret":0,"same_key":true,"same_body":true,"same_signature":true,"since_first_ms":0},{"at":")" + later +
+      R"(","verdict":"duplicate","cause":"provider_retry","reason":"its headers call it a retry: the answer to an )"
+      R"(earlier try did not reach the provider in time","certain":true,"remote":"203.0.113.7",)"
       R"("retry":{"number":1,"reason":"http_timeout"},"provider_time":")" +
       to_rfc3339(*first.provider_time) +
-      R"(","secret":1,"same_body":true,"since_first_ms":5}],)"
+      R"(","secret":1,"same_key":true,"same_body":true,"same_signature":false,"since_first_ms":5}],)"
       R"("deliveries":[{"destination":"backend","state":"delivered","orphaned":false,"next_attempt_at":null,)"
       R"("delivered_at":")" +
-      later + R"(","attempts":[{"number":1,"started_at":")" + later +
+      later + R"(","replayed":false,"attempts":[{"number":1,"started_at":")" + later +
       R"(","duration_ms":12,"outcome":"success","status":200,"error":null,"response":"ok"}]}]})";
   EXPECT_EQ(to_json(shown(id)), expected);
 }

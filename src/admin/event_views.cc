@@ -46,16 +46,26 @@ json::array headers_view(const EventDetail& event, const DetailOptions& options)
   return view;
 }
 
-json::object arrival_view(const StoredArrival& stored, const Arrival& first) {
+// Null where too little is signed to tell one request from another.
+json::value same_signature_view(const Arrival& arrival, const Arrival& first) {
+  if (arrival.signature_hash == KeyHash{} || first.signature_hash == KeyHash{}) return nullptr;
+  return arrival.signature_hash == first.signature_hash;
+}
+
+json::object arrival_view(const StoredArrival& stored, const Conclusion& conclusion, const Arrival& first) {
   const Arrival& arrival = stored.arrival;
   return {{"at", to_rfc3339(arrival.at)},
           {"verdict", word(to_string(stored.verdict))},
-          {"cause", word(to_string(cause_of(first, arrival, stored.verdict)))},
+          {"cause", word(to_string(conclusion.cause))},
+          {"reason", word(conclusion.reason)},
+          {"certain", conclusion.certain},
           {"remote", json_text(arrival.remote)},
           {"retry", retry_view(arrival.retry)},
           {"provider_time", time_or_null(arrival.provider_time)},
           {"secret", arrival.secret},
+          {"same_key", stored.same_key},
           {"same_body", stored.same_body},
+          {"same_signature", same_signature_view(arrival, first)},
           {"since_first_ms", milliseconds(arrival.at - first.at)}};
 }
 
@@ -79,6 +89,7 @@ json::object delivery_view(const Delivery& delivery, const Config& config) {
           {"orphaned", config.destinations.count(delivery.destination) == 0},
           {"next_attempt_at", time_or_null(waits ? delivery.next_attempt_at : std::nullopt)},
           {"delivered_at", time_or_null(delivery.delivered_at)},
+          {"replayed", delivery.replayed},
           {"attempts", std::move(attempts)}};
 }
 
@@ -103,9 +114,12 @@ json::object detail_view(const EventDetail& event, const DetailOptions& options)
   } else {
     view["body_base64"] = to_base64(event.body);
   }
+  const auto source = options.config.sources.find(event.summary.source);
+  const std::vector<Conclusion> conclusions =
+      conclude(event.arrivals, source == options.config.sources.end() ? nullptr : &source->second);
   json::array arrivals;
-  for (const StoredArrival& stored : event.arrivals) {
-    arrivals.push_back(arrival_view(stored, event.arrivals.front().arrival));
+  for (std::size_t i = 0; i < conclusions.size(); ++i) {
+    arrivals.push_back(arrival_view(event.arrivals[i], conclusions[i], event.arrivals.front().arrival));
   }
   view["arrivals"] = std::move(arrivals);
   json::array deliveries;

@@ -62,7 +62,14 @@ constexpr std::string_view kText = R"json({
     "properties":{
      "at":{"type":"string","format":"date-time"},
      "verdict":{"type":"string","enum":["accepted","duplicate","rearmed"]},
-     "cause":{"type":"string","enum":["first","concurrent_twin","second_listener","provider_retry","manual_resend"]},
+     "cause":{
+      "type":"string",
+      "enum":[
+       "first","provider_retry","concurrent_twin","manual_resend","replayed_request","same_id_other_body","semantic_twin"
+      ]
+     },
+     "reason":{"type":"string","description":"The evidence for the cause, and what to do about it, as a sentence."},
+     "certain":{"type":"boolean","description":"False where another cause would look the same."},
      "remote":{"type":"string"},
      "retry":{
       "type":["object","null"],"description":"What the provider says about its own retrying.",
@@ -71,9 +78,18 @@ constexpr std::string_view kText = R"json({
      },
      "provider_time":{"type":["string","null"],"format":"date-time"},
      "secret":{"type":"integer","description":"Index of the configured secret that verified it."},
-     "same_body":{"type":"boolean"},"since_first_ms":{"type":"integer"}
+     "same_key":{"type":"boolean","description":"False: its own dedup key is another, a key of dedup_also is the same."},
+     "same_body":{"type":"boolean"},
+     "same_signature":{
+      "type":["boolean","null"],
+      "description":"Signature and time stamp are the first's; null where too little is signed to tell."
+     },
+     "since_first_ms":{"type":"integer"}
     },
-    "required":["at","verdict","cause","remote","retry","provider_time","secret","same_body","since_first_ms"]
+    "required":[
+     "at","verdict","cause","reason","certain","remote","retry","provider_time","secret","same_key","same_body",
+     "same_signature","since_first_ms"
+    ]
    },
    "Delivery":{
     "type":"object",
@@ -83,9 +99,10 @@ constexpr std::string_view kText = R"json({
      "orphaned":{"type":"boolean","description":"The configuration does not know the destination."},
      "next_attempt_at":{"type":["string","null"],"format":"date-time","description":"Null unless pending."},
      "delivered_at":{"type":["string","null"],"format":"date-time"},
+     "replayed":{"type":"boolean","description":"A person sent it again."},
      "attempts":{"type":"array","items":{"$ref":"#/components/schemas/Attempt"}}
     },
-    "required":["destination","state","orphaned","next_attempt_at","delivered_at","attempts"]
+    "required":["destination","state","orphaned","next_attempt_at","delivered_at","replayed","attempts"]
    },
    "Attempt":{
     "type":"object",
@@ -142,13 +159,24 @@ constexpr std::string_view kText = R"json({
    "Counts":{
     "type":"object",
     "properties":{
-     "accepted":{"type":"integer"},"duplicates":{"type":"integer"},"rearmed":{"type":"integer"},
+     "accepted":{"type":"integer"},"duplicates":{"type":"integer"},
+     "causes":{
+      "type":"object","description":"The duplicates by what caused them.",
+      "properties":{
+       "provider_retry":{"type":"integer"},"concurrent_twin":{"type":"integer"},"manual_resend":{"type":"integer"},
+       "replayed_request":{"type":"integer"},"same_id_other_body":{"type":"integer"},"semantic_twin":{"type":"integer"}
+      },
+      "required":[
+       "provider_retry","concurrent_twin","manual_resend","replayed_request","same_id_other_body","semantic_twin"
+      ]
+     },
+     "rearmed":{"type":"integer"},
      "rejected":{"type":"integer"},"unavailable":{"type":"integer"},"handshakes":{"type":"integer"},
      "unwanted":{"type":"integer","description":"Accepted, and no destination of the source wants it."},
      "accepted_last_minute":{"type":"integer"},"duplicates_last_minute":{"type":"integer"}
     },
     "required":[
-     "accepted","duplicates","rearmed","rejected","unavailable","handshakes","unwanted",
+     "accepted","duplicates","causes","rearmed","rejected","unavailable","handshakes","unwanted",
      "accepted_last_minute","duplicates_last_minute"
     ]
    },

@@ -44,8 +44,11 @@ std::string_view word(MissingKey missing_key) {
 
 json::object counts_view(const std::string& source, Time now) {
   const SourceCounters& counters = source_counters(source);
+  json::object causes;
+  for (const Cause cause : kDuplicateCauses) causes[to_string(cause)] = counters.duplicate(cause).value();
   return {{"accepted", counters.accepted.value()},
-          {"duplicates", counters.duplicates.value()},
+          {"duplicates", counters.duplicates()},
+          {"causes", std::move(causes)},
           {"rearmed", counters.rearmed.value()},
           {"rejected", counters.rejected()},
           {"unavailable", counters.unavailable()},

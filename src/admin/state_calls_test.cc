@@ -71,6 +71,8 @@ TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   const auto accepted = counters.accepted.value();
   counters.accepted.add();
   counters.accepted_rate.add(clock_.now());
+  counters.duplicate(Cause::kConcurrentTwin).add(2);
+  counters.duplicate(Cause::kManualResend).add();
   counters.refused(Refusal::kSignatureMismatch).add();
   const HttpResponse answer = get("/api/v1/sources");
   EXPECT_EQ(answer.body.find("the shop secret"), std::string::npos);
@@ -87,6 +89,10 @@ TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   EXPECT_EQ(to_json(shop.at("destinations")),
             R"([{"name":"backend","types":[],"when":[]},{"name":"billing","types":["order.*"],"when":[]}])");
   EXPECT_EQ(json_int(shop.at("counts"), "accepted"), static_cast<std::int64_t>(accepted + 1));
+  EXPECT_EQ(json_int(shop.at("counts"), "duplicates"), 3);
+  EXPECT_EQ(to_json(shop.at("counts").at("causes")),
+            R"({"provider_retry":0,"concurrent_twin":2,"manual_resend":1,"replayed_request":0,)"
+            R"("same_id_other_body":0,"semantic_twin":0})");
   EXPECT_GE(json_int(shop.at("counts"), "accepted_last_minute"), 1);
   EXPECT_GE(json_int(shop.at("counts"), "rejected"), 1);
 }

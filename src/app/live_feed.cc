@@ -26,19 +26,23 @@ void describe(LiveFact& fact, const AttemptResult& result) {
 
 }  // namespace
 
-void LiveFeed::arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
-                       const AcceptFacts& facts) {
-  if (ingest_ != nullptr) ingest_->arrived(source, type, key, facts);
+void LiveFeed::arrived(const Ingest::Arrived& arrived) {
+  if (ingest_ != nullptr) ingest_->arrived(arrived);
   if (!hub_.wants_fact()) return;
-  const std::string event = facts.id.text();
+  const Verdict verdict = arrived.facts.verdict;
+  const std::string event = arrived.facts.id.text();
   LiveFact fact;
-  fact.name = facts.verdict == Verdict::kAccepted ? "accepted" : "duplicate";
-  fact.source = source;
-  fact.type = type;
-  fact.key = key;
+  fact.name = verdict == Verdict::kAccepted ? "accepted" : "duplicate";
+  fact.source = arrived.source;
+  fact.type = arrived.type;
+  fact.key = arrived.key;
   fact.event = event;
-  fact.more["verdict"] = json::string(to_string(facts.verdict));
-  if (facts.verdict != Verdict::kAccepted) fact.more["same_body"] = facts.same_body;
+  fact.more["verdict"] = json::string(to_string(verdict));
+  if (verdict != Verdict::kAccepted) {
+    fact.more["cause"] = json::string(to_string(arrived.cause));
+    fact.more["since_first_ms"] = arrived.since_first / std::chrono::milliseconds(1);
+    fact.more["same_body"] = arrived.facts.same_body;
+  }
   hub_.publish(std::move(fact));
 }
 

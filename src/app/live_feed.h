@@ -16,8 +16,7 @@ class LiveFeed final : public Ingest::Observer, public DeliveryPool::Observer {
   LiveFeed(LiveHub& hub, Ingest::Observer* ingest, DeliveryPool::Observer* delivery)
       : hub_(hub), ingest_(ingest), delivery_(delivery) {}
 
-  void arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
-               const AcceptFacts& facts) override;
+  void arrived(const Ingest::Arrived& arrived) override;
   void rejected(const std::string& source, const std::string& code, const std::string& message) override;
   void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) override;
   void buried(const DeadDelivery& dead) override;

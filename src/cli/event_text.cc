@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/clock.h"
@@ -116,7 +117,7 @@ std::string arrivals_text(const json::object& event, bool colour) {
     const json::object* arrival = item.if_object();
     if (arrival == nullptr) continue;
     out += fmt::format("  {}  {}", time_or_dash(*arrival, "at"), text_or_dash(*arrival, "verdict"));
-    if (json_string(*arrival, "cause")) out += "  " + text_or_dash(*arrival, "cause");
+    if (json_string(*arrival, "cause")) out += "  " + words_of(text_or_dash(*arrival, "cause"));
     out += "  from " + text_or_dash(*arrival, "remote");
     const auto later = json_int(*arrival, "since_first_ms");
     if (later && *later != 0) out += "  +" + milliseconds_text(*later);
@@ -191,6 +192,12 @@ std::string milliseconds_text(std::int64_t value) {
   if (minutes < 60) return fmt::format("{} min {} s", minutes, value / 1000 % 60);
   if (minutes < 24 * 60) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
   return fmt::format("{} d {} h", minutes / (24 * 60), minutes / 60 % 24);
+}
+
+std::string words_of(std::string_view name) {
+  std::string words = printable(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
 }
 
 std::string indented_json(std::string_view text) {

@@ -24,6 +24,9 @@ std::string local_time(std::string_view rfc3339);
 std::string size_text(std::uint64_t bytes);         // "512 B", "1.5 KiB"
 std::string milliseconds_text(std::int64_t value);  // "12 ms", "1.2 s"
 
+// "concurrent_twin" as "concurrent twin"; made printable.
+std::string words_of(std::string_view name);
+
 // The same JSON tokens, one member or element a line.
 std::string indented_json(std::string_view text);
 

@@ -38,7 +38,7 @@ TEST(EventText, ShowsWhatAPersonAsksFor) {
                               "  failed  500  12 ms  answered 500\n      answer: oh no\n"));
   EXPECT_THAT(text, HasSubstr("    attempt 3  " + local("2026-01-02T03:04:07.700Z") + "  in flight\n"));
   EXPECT_THAT(text, HasSubstr("  Content-Type: application/json\n  X-Empty: \n"));
-  EXPECT_THAT(text, HasSubstr("duplicate  concurrent_twin  from 203.0.113.8  +5 ms  other bytes\n"));
+  EXPECT_THAT(text, HasSubstr("duplicate  concurrent twin  from 203.0.113.8  +5 ms  other bytes\n"));
   EXPECT_THAT(text, testing::EndsWith("\nbody  13 B\n{\"a\":[1,{}]}\n"));
 }
 

@@ -42,7 +42,7 @@ std::string what_of(std::string_view name, const json::value& data) {
   if (const auto destination = json_string(data, "destination")) text += "  to " + printable(*destination);
   if (const auto attempt = json_int(data, "attempt")) text += fmt::format("  attempt {}", *attempt);
   if (name == "attempt") text += "  " + member(data, "outcome");
-  if (const auto cause = json_string(data, "cause")) text += "  " + printable(*cause);
+  if (const auto cause = json_string(data, "cause")) text += "  " + words_of(*cause);
   if (const auto since = json_int(data, "since_first_ms")) text += "  +" + milliseconds_text(*since);
   return text + ending_of(data);
 }

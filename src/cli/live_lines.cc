@@ -70,11 +70,17 @@ std::pair<std::string_view, Paint> word_of(Next next) {
 LiveLines::LiveLines(const Clock& clock, bool colour, std::function<void()> wake)
     : clock_(clock), colour_(colour), wake_(std::move(wake)) {}
 
-void LiveLines::arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
-                        const AcceptFacts& facts) {
-  put(fmt::format("{}  {}  {}  {}  {}  {}\n", time_of_day(clock_.wall()),
-                  word_of(to_string(facts.verdict), paint_of(facts.verdict), colour_), printable(source),
-                  printable(type.empty() ? "-" : type), printable(key.value_or("-")), facts.id.text()));
+void LiveLines::arrived(const Ingest::Arrived& arrived) {
+  const Verdict verdict = arrived.facts.verdict;
+  std::string why;
+  if (verdict != Verdict::kAccepted) {
+    why = fmt::format("  {} +{}", words_of(to_string(arrived.cause)),
+                      milliseconds_text(milliseconds_of(arrived.since_first)));
+  }
+  put(fmt::format("{}  {}  {}  {}  {}  {}{}\n", time_of_day(clock_.wall()),
+                  word_of(to_string(verdict), paint_of(verdict), colour_), printable(arrived.source),
+                  printable(arrived.type.empty() ? "-" : arrived.type), printable(arrived.key.value_or("-")),
+                  arrived.facts.id.text(), why));
 }
 
 void LiveLines::rejected(const std::string& source, const std::string& code, const std::string& message) {

@@ -21,8 +21,7 @@ class LiveLines final : public Ingest::Observer, public DeliveryPool::Observer {
   // `wake` is called on any thread when there is something to take; it must not block. REQUIRES: clock outlives this.
   LiveLines(const Clock& clock, bool colour, std::function<void()> wake);
 
-  void arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
-               const AcceptFacts& facts) override;
+  void arrived(const Ingest::Arrived& arrived) override;
   void rejected(const std::string& source, const std::string& code, const std::string& message) override;
   void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) override;
 

@@ -25,14 +25,17 @@ Lease lease() {
 
 TEST(LiveLines, TellWhatArrived) {
   Lines live;
+  const std::string source = "shop", type = "invoice.paid", none;
+  const std::optional<std::string> key = "evt_1", no_key;
   AcceptFacts facts;
-  live.lines.arrived("shop", "invoice.paid", "evt_1", facts);
+  live.lines.arrived({source, type, key, facts});
   facts.verdict = Verdict::kDuplicate;
-  live.lines.arrived("shop", "", std::nullopt, facts);
+  live.lines.arrived({source, none, no_key, facts, Cause::kConcurrentTwin, std::chrono::milliseconds(5)});
   live.lines.rejected("shop", "signature_mismatch", "no secret\nmade this");
   const std::string text = live.lines.take();
   EXPECT_THAT(text, HasSubstr("  accepted    shop  invoice.paid  evt_1  00000000-"));
-  EXPECT_THAT(text, HasSubstr("  duplicate   shop  -  -  "));
+  EXPECT_THAT(text,
+              HasSubstr("  duplicate   shop  -  -  00000000-0000-0000-0000-000000000000  concurrent twin +5 ms\n"));
   EXPECT_THAT(text, HasSubstr("  rejected    shop  signature_mismatch: no secret\\x0amade this\n"));
   EXPECT_EQ(live.wakes, 3);
   EXPECT_EQ(live.lines.take(), "");

@@ -1,34 +1,212 @@
 #include "core/cause.h"
 
+#include <algorithm>
+
 namespace hookonce {
+
+namespace {
+
+// How far off a documented schedule a retry may come: jitter, and the time that each try before it took to fail.
+constexpr int kScheduleJitter = 10;                             // the distance's tenth
+constexpr Duration kScheduleMargin = std::chrono::seconds(30);  // no known provider waits longer for an answer
+constexpr Duration kUnknownDeadline = std::chrono::seconds(2);  // of a source that is gone: what most have
+
+// What one duplicate shows.
+struct Evidence {
+  bool same_body = true;
+  bool same_key = true;
+  bool retry_header = false;
+  Duration distance{};         // from the first
+  bool other_secret = false;   // than the first's
+  bool same_request = false;   // as the first's: signature and time stamp are equal
+  bool repeats_later = false;  // as an earlier one's, and later than a twin of that
+};
+
+bool is_known(const KeyHash& hash) {
+  return hash != KeyHash{};
+}
+
+// Whether some tries of the schedule are `distance` apart. The first that arrived need not have been the first sent.
+bool fits_schedule(const std::vector<Duration>& waits, Duration distance) {
+  const Duration margin = distance / kScheduleJitter + kScheduleMargin;
+  for (auto from = waits.begin(); from != waits.end(); ++from) {
+    Duration sum{};
+    for (auto wait = from; wait != waits.end(); ++wait) {
+      sum += *wait;
+      if (std::chrono::abs(sum - distance) <= margin) return true;
+    }
+  }
+  return false;
+}
+
+Conclusion of_other_body(const RetryHabits& habits) {
+  if (habits.changes_body) {
+    return {Cause::kSameIdOtherBody, false,
+            "the same id with other bytes; this provider writes about the sending into the body, so it is probably a "
+            "retry or a resend; the first body counts, these bytes were not kept"};
+  }
+  return {Cause::kSameIdOtherBody, true,
+          "the same id with other bytes: the sender changed the body after the first try, or gave one id to two "
+          "events; the first body counts, these bytes were not kept"};
+}
+
+Conclusion of_retry_header(const Evidence& evidence, const RetryHabits& habits) {
+  if (evidence.repeats_later && habits.signs_anew) {
+    return {Cause::kProviderRetry, false,
+            "its headers call it a retry, but signature and time stamp are an earlier request's: probably a retry, "
+            "perhaps a captured request sent again"};
+  }
+  return {Cause::kProviderRetry, true,
+          "its headers call it a retry: the answer to an earlier try did not reach the provider in time"};
+}
+
+Conclusion of_twin(const Evidence& evidence) {
+  if (evidence.other_secret) {
+    return {Cause::kConcurrentTwin, true,
+            "verified with another secret: two listeners, as a CLI listener beside a dashboard endpoint, or two "
+            "endpoints; remove one of the two, or keep both: it costs nothing"};
+  }
+  if (evidence.same_request) {
+    return {Cause::kConcurrentTwin, false,
+            "the very same request twice at once: probably a proxy or a tunnel on the way repeats it, or two "
+            "listeners share a secret"};
+  }
+  return {Cause::kConcurrentTwin, false,
+          "sent twice at once, and not as a retry: probably two endpoints (two URLs) at the provider lead here; remove "
+          "one of the two, or keep both: it costs nothing"};
+}
+
+Conclusion of_replay(const RetryHabits& habits) {
+  if (habits.signs_anew) {
+    return {Cause::kReplayedRequest, true,
+            "signature and time stamp are an earlier request's, and the provider signs each try anew: a proxy sent the "
+            "request again, or somebody who has captured it"};
+  }
+  return {Cause::kReplayedRequest, false,
+          "signature and time stamp are an earlier request's: probably a proxy, or somebody who has captured it, sent "
+          "it again, unless the sender signs only once"};
+}
+
+Conclusion of_distance(const Evidence& evidence, const RetryHabits& habits) {
+  if (!habits.by_itself) {
+    return {Cause::kManualResend, true, "the provider never sends again by itself: a person or a script asked it to"};
+  }
+  if (habits.in_headers) {
+    return {Cause::kManualResend, false,
+            "the provider marks its retries in a header, and this one has none: probably sent again by a person or a "
+            "tool"};
+  }
+  const bool is_fit = fits_schedule(habits.waits, evidence.distance);
+  const bool is_retry = is_fit || evidence.distance < kManualResendAfter;
+  if (evidence.other_secret) {
+    return {is_retry ? Cause::kProviderRetry : Cause::kManualResend, false,
+            is_retry ? "verified with another secret than the first: probably a retry of a second listener"
+                     : "verified with another secret than the first, and long after it: probably sent again by hand to "
+                       "a second listener"};
+  }
+  if (is_fit) {
+    return {Cause::kProviderRetry, false,
+            "the distance fits the provider's schedule: probably a retry, since no answer had reached the provider"};
+  }
+  if (is_retry) {
+    return {Cause::kProviderRetry, false,
+            "soon after the first: probably a retry, since no answer had reached the provider"};
+  }
+  return {
+      Cause::kManualResend, false,
+      "long after the first, and not as a retry: probably sent again by hand, in the provider's dashboard or by its "
+      "CLI"};
+}
+
+Conclusion of_duplicate(const Evidence& evidence, const RetryHabits& habits, Duration deadline) {
+  if (!evidence.same_key) {
+    return {Cause::kSemanticTwin, true,
+            "another id, and the same event by a key of `dedup_also`: the provider made two events of one change"};
+  }
+  if (!evidence.same_body) return of_other_body(habits);
+  if (evidence.retry_header) return of_retry_header(evidence, habits);
+  if (evidence.distance <= deadline) return of_twin(evidence);
+  if (evidence.repeats_later) return of_replay(habits);
+  return of_distance(evidence, habits);
+}
+
+Conclusion of_first(const Arrival& arrival) {
+  if (!arrival.retry) return {Cause::kFirst, true, "the first that was stored"};
+  return {Cause::kFirst, true, "the first that was stored; its headers call it a retry, and no earlier try came in"};
+}
+
+bool is_same_request(const KeyHash& one, const KeyHash& other) {
+  return is_known(one) && one == other;
+}
+
+}  // namespace
 
 std::string_view to_string(Cause cause) {
   switch (cause) {
     case Cause::kFirst:
       return "first";
-    case Cause::kConcurrentTwin:
-      return "concurrent_twin";
-    case Cause::kSecondListener:
-      return "second_listener";
     case Cause::kProviderRetry:
       return "provider_retry";
+    case Cause::kConcurrentTwin:
+      return "concurrent_twin";
     case Cause::kManualResend:
       return "manual_resend";
+    case Cause::kReplayedRequest:
+      return "replayed_request";
+    case Cause::kSameIdOtherBody:
+      return "same_id_other_body";
+    case Cause::kSemanticTwin:
+      return "semantic_twin";
   }
   return "";
 }
 
-Cause cause_of(const Arrival& first, const Arrival& arrival, Verdict verdict) {
-  // A "retry" that became the event is the first: the one before it never reached the store.
-  if (verdict == Verdict::kAccepted) return Cause::kFirst;
-  // Some providers send their first retry at once, so what they say about it goes before the distance in time.
-  if (arrival.retry) return Cause::kProviderRetry;
-  // Instances stamp arrivals by their own clocks: a twin may seem to have come before the first.
-  const Duration distance = std::chrono::abs(arrival.at - first.at);
-  if (distance <= kTwinWithin) return Cause::kConcurrentTwin;
-  if (arrival.secret != first.secret) return Cause::kSecondListener;
-  if (distance >= kManualResendAfter) return Cause::kManualResend;
-  return Cause::kProviderRetry;
+Conclusion conclude(const AcceptFacts& facts, const Arrival& arrival, const SourceConfig& source) {
+  if (facts.verdict == Verdict::kAccepted) return of_first(arrival);
+  Evidence evidence;
+  evidence.same_body = facts.same_body;
+  evidence.same_key = facts.same_key;
+  evidence.retry_header = arrival.retry.has_value();
+  evidence.distance = std::chrono::abs(arrival.at - (facts.first ? facts.first->at : facts.first_at));
+  if (facts.first) {
+    evidence.other_secret = arrival.secret != facts.first->secret;
+    evidence.same_request = is_same_request(arrival.signature_hash, facts.first->signature_hash);
+    evidence.repeats_later = evidence.same_request && evidence.distance > source.ack_deadline;
+  }
+  return of_duplicate(evidence, source.retries, source.ack_deadline);
+}
+
+std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const SourceConfig* source) {
+  static const RetryHabits unknown;
+  const RetryHabits& habits = source == nullptr ? unknown : source->retries;
+  const Duration deadline = source == nullptr ? kUnknownDeadline : source->ack_deadline;
+  std::vector<Conclusion> conclusions;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const auto& [arrival, verdict, same_body, same_key] = arrivals[i];
+    if (verdict == Verdict::kAccepted) {
+      conclusions.push_back(of_first(arrival));
+      continue;
+    }
+    const Arrival& first = arrivals.front().arrival;
+    Evidence evidence;
+    evidence.same_body = same_body;
+    evidence.same_key = same_key;
+    evidence.retry_header = arrival.retry.has_value();
+    evidence.distance = std::chrono::abs(arrival.at - first.at);
+    evidence.other_secret = arrival.secret != first.secret;
+    evidence.same_request = is_same_request(arrival.signature_hash, first.signature_hash);
+    evidence.repeats_later = std::any_of(
+        arrivals.begin(), arrivals.begin() + static_cast<std::ptrdiff_t>(i), [&](const StoredArrival& earlier) {
+          return is_same_request(arrival.signature_hash, earlier.arrival.signature_hash) &&
+                 std::chrono::abs(arrival.at - earlier.arrival.at) > deadline;
+        });
+    conclusions.push_back(of_duplicate(evidence, habits, deadline));
+  }
+  return conclusions;
+}
+
+Duration since_first(const AcceptFacts& facts, const Arrival& arrival) {
+  return std::max(Duration::zero(), arrival.at - (facts.first ? facts.first->at : facts.first_at));
 }
 
 }  // namespace hookonce

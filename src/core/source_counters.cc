@@ -75,7 +75,6 @@ std::uint64_t MinuteMeter::last_minute(Time now) const {
 
 SourceCounters::SourceCounters(const std::string& source)
     : accepted(source_counter("hookonce_accepted_total", "First arrivals, each of them an event", source)),
-      duplicates(source_counter("hookonce_duplicates_total", "Arrivals whose event existed already", source)),
       rearmed(source_counter("hookonce_rearmed_total", "Duplicates that made dead deliveries pending again", source)),
       unwanted(source_counter("hookonce_unwanted_total", "Events that no destination of their source wants", source)),
       handshakes(source_counter("hookonce_handshakes_total", "Handshakes answered", source)),
@@ -83,6 +82,11 @@ SourceCounters::SourceCounters(const std::string& source)
       answer_seconds(metrics().histogram("hookonce_answer_seconds",
                                          "From a request's last header byte to its answer, verified requests only",
                                          {{"source", source}})) {
+  for (const Cause cause : kDuplicateCauses) {
+    duplicates_[static_cast<std::size_t>(cause)] =
+        &metrics().counter("hookonce_duplicates_total", "Arrivals whose event existed already, by what caused them",
+                           {{"source", source}, {"cause", std::string(to_string(cause))}});
+  }
   for (std::size_t i = 0; i < kRefusals; ++i) {
     const auto refusal = static_cast<Refusal>(i);
     const Labels labels{{"source", source}, {"code", std::string(to_string(refusal))}};
@@ -91,6 +95,12 @@ SourceCounters::SourceCounters(const std::string& source)
                       : &metrics().counter("hookonce_unavailable_total",
                                            "Verified requests answered 503, for the sender to repeat", labels);
   }
+}
+
+std::uint64_t SourceCounters::duplicates() const {
+  std::uint64_t sum = 0;
+  for (const Cause cause : kDuplicateCauses) sum += duplicate(cause).value();
+  return sum;
 }
 
 std::uint64_t SourceCounters::rejected() const {

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "core/cause.h"
 
 namespace hookonce {
 
@@ -45,12 +46,17 @@ class MinuteMeter {
   std::array<std::atomic<std::uint64_t>, 64> slots_{};
 };
 
+inline constexpr std::array kDuplicateCauses = {
+    Cause::kProviderRetry,   Cause::kConcurrentTwin,  Cause::kManualResend,
+    Cause::kReplayedRequest, Cause::kSameIdOtherBody, Cause::kSemanticTwin,
+};
+static_assert(kDuplicateCauses.size() == kCauses - 1);
+
 class SourceCounters {
  public:
   explicit SourceCounters(const std::string& source);
 
   Counter& accepted;
-  Counter& duplicates;  // rearmed ones included
   Counter& rearmed;
   Counter& unwanted;  // accepted, and no destination wants it
   Counter& handshakes;
@@ -59,11 +65,16 @@ class SourceCounters {
   MinuteMeter accepted_rate;
   MinuteMeter duplicates_rate;
 
+  // Rearmed ones included. REQUIRES: not kFirst.
+  Counter& duplicate(Cause cause) const { return *duplicates_[static_cast<std::size_t>(cause)]; }
+  std::uint64_t duplicates() const;  // of all causes
+
   Counter& refused(Refusal refusal) { return *refused_[static_cast<std::size_t>(refusal)]; }
   std::uint64_t rejected() const;     // the sum over all that are rejections
   std::uint64_t unavailable() const;  // the sum over the others
 
  private:
+  std::array<Counter*, kCauses> duplicates_{};  // that of kFirst is null
   std::array<Counter*, kRefusals> refused_{};
 };
 

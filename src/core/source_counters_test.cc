@@ -32,6 +32,20 @@ TEST(SourceCounters, AreTheSameForTheSameSource) {
   EXPECT_EQ(source_counters("source_counters_test_other").accepted.value(), 0u);
 }
 
+TEST(SourceCounters, CountDuplicatesByTheirCause) {
+  SourceCounters& counters = source_counters("source_counters_test_causes");
+  EXPECT_EQ(counters.duplicates(), 0u);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kDuplicateCauses.size(); ++i) {
+    counters.duplicate(kDuplicateCauses[i]).add(i + 1);
+    sum += i + 1;
+  }
+  for (std::size_t i = 0; i < kDuplicateCauses.size(); ++i) {
+    EXPECT_EQ(counters.duplicate(kDuplicateCauses[i]).value(), i + 1);
+  }
+  EXPECT_EQ(counters.duplicates(), sum);
+}
+
 TEST(SourceCounters, TellTheSendersFaultsFromOurs) {
   SourceCounters& counters = source_counters("source_counters_test_refusals");
   std::set<std::string_view> codes;

@@ -79,7 +79,7 @@ void refuse(const IngestSource& source, Refusal refusal, const std::string& mess
   responder.respond(refusal_answer(refusal, message));
 }
 
-void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
+void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Cause cause, Time now) {
   if (!log_enabled(LogLevel::kInfo)) return;
   const std::string& source = arrived.source->config->name;
   const std::string_view key = arrived.key ? logged(*arrived.key) : std::string_view("-");
@@ -96,29 +96,24 @@ void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
     }
     return;
   }
-  // Which secret verified the first is in the inbox alone; `why` looks there, this line concludes from the rest.
-  Arrival first;
-  first.at = facts.first_at;
-  first.secret = arrived.arrival.secret;
-  // A twin may have come before the first's commit, which is the moment that the store tells.
-  const Duration since_first = std::max(Duration::zero(), arrived.arrival.at - facts.first_at);
-  log_info(to_string(facts.verdict), {{"source", source},
-                                      {"type", logged(arrived.type)},
-                                      {"key", key},
-                                      {"event", event},
-                                      {"cause", to_string(cause_of(first, arrived.arrival, facts.verdict))},
-                                      {"since_first_ms", since_first / std::chrono::milliseconds(1)},
-                                      {"same_body", facts.same_body}});
+  log_info(to_string(facts.verdict),
+           {{"source", source},
+            {"type", logged(arrived.type)},
+            {"key", key},
+            {"event", event},
+            {"cause", to_string(cause)},
+            {"since_first_ms", since_first(facts, arrived.arrival) / std::chrono::milliseconds(1)},
+            {"same_body", facts.same_body}});
 }
 
-void count_arrival(const InFlight& arrived, const AcceptFacts& facts, Time now) {
+void count_arrival(const InFlight& arrived, const AcceptFacts& facts, Cause cause, Time now) {
   SourceCounters& counters = *arrived.source->counters;
   if (facts.verdict == Verdict::kAccepted) {
     counters.accepted.add();
     counters.accepted_rate.add(now);
     if (arrived.unwanted) counters.unwanted.add();
   } else {
-    counters.duplicates.add();
+    counters.duplicate(cause).add();
     counters.duplicates_rate.add(now);
   }
   if (facts.verdict == Verdict::kRearmed) counters.rearmed.add();
@@ -147,11 +142,13 @@ void finish(InFlight& arrived, const Result<AcceptFacts>& result) {
   if (now >= arrived.head_at + arrived.source->config->ack_deadline) {
     arrived.source->counters->refused(Refusal::kStoreUnavailable).add();
   }
-  count_arrival(arrived, *result, now);  // before the answer, so that who has it finds it counted
+  const Cause cause = conclude(*result, arrived.arrival, *arrived.source->config).cause;
+  count_arrival(arrived, *result, cause, now);  // before the answer, so that who has it finds it counted
   arrived.responder.respond(arrival_answer(result->verdict, result->id, arrived.empty_answer));
-  log_arrival(arrived, *result, now);
+  log_arrival(arrived, *result, cause, now);
   if (arrived.observer != nullptr) {
-    arrived.observer->arrived(arrived.source->config->name, arrived.type, arrived.key, *result);
+    arrived.observer->arrived({arrived.source->config->name, arrived.type, arrived.key, *result, cause,
+                               since_first(*result, arrived.arrival)});
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/http_handler.h"
 #include "base/metrics.h"
+#include "core/cause.h"
 #include "core/config.h"
 #include "provider/provider.h"
 #include "store/committer.h"
@@ -18,11 +19,19 @@ namespace hookonce {
 
 class Ingest final : public HttpHandler {
  public:
+  struct Arrived {
+    const std::string& source;
+    const std::string& type;
+    const std::optional<std::string>& key;
+    const AcceptFacts& facts;
+    Cause cause = Cause::kFirst;
+    Duration since_first{};
+  };
+
   // Sees facts as they happen, for live views (`forward`, later the stream); called on I/O threads, must not block.
   struct Observer {
     virtual ~Observer() = default;
-    virtual void arrived(const std::string& source, const std::string& type, const std::optional<std::string>& key,
-                         const AcceptFacts& facts) = 0;
+    virtual void arrived(const Arrived& arrived) = 0;
     virtual void rejected(const std::string& source, const std::string& code, const std::string& message) = 0;
   };
 

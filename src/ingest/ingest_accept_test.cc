@@ -400,6 +400,27 @@ TEST_F(IngestAccept, TheObserverSeesEachFact) {
   EXPECT_EQ(seen_[2].what, "signature_mismatch");
 }
 
+TEST_F(IngestAccept, ConcludesWhyADuplicateCame) {
+  use(stripe());
+  HttpRequest first = stripe_event("evt_1");
+  HttpRequest captured = post(first.path, first.headers, first.body);
+  send(std::move(first));
+  send(stripe_event("evt_1", kStripeOther));
+  clock_.advance(std::chrono::seconds(3));
+  captured.head_at = clock_.now();
+  send(std::move(captured));
+  send(stripe_event("evt_1"));
+  clock_.advance(std::chrono::hours(1));
+  send(stripe_event("evt_1"));
+  EXPECT_EQ(causes_, (std::vector<Cause>{Cause::kFirst, Cause::kConcurrentTwin, Cause::kReplayedRequest,
+                                         Cause::kProviderRetry, Cause::kManualResend}));
+  const EventDetail stored = only_event();
+  const SourceConfig source = stripe();
+  const std::vector<Conclusion> shown = conclude(stored.arrivals, &source);
+  ASSERT_EQ(shown.size(), causes_.size());
+  for (std::size_t i = 0; i < shown.size(); ++i) EXPECT_EQ(shown[i].cause, causes_[i]) << i;
+}
+
 TEST_F(IngestAccept, CountsByVerdictAndCode) {
   SourceConfig source = stripe();
   source.name = "counted";
@@ -413,7 +434,8 @@ TEST_F(IngestAccept, CountsByVerdictAndCode) {
   send(signed_by("stripe", "counted", "whsec_forged", {.id = "evt_1"}));
   send(post("/in/counted", {}, "{}"));
   EXPECT_EQ(counters.accepted.value(), 1u);
-  EXPECT_EQ(counters.duplicates.value(), 1u);
+  EXPECT_EQ(counters.duplicates(), 1u);
+  EXPECT_EQ(counters.duplicate(Cause::kConcurrentTwin).value(), 1u);
   EXPECT_EQ(counters.refused(Refusal::kSignatureMismatch).value(), 1u);
   EXPECT_EQ(counters.refused(Refusal::kSignatureMissing).value(), 1u);
   EXPECT_EQ(counters.rejected(), 2u);

@@ -65,10 +65,11 @@ def test_an_event_shows_what_the_contract_names(gateway, backend):
     assert (event["source"], event["type"], event["key"], event["ordering_key"]) == ("stripe", "invoice.paid", "evt_shape", "cus_sample")
     assert event["body"].encode() == backend.requests[0].body and event["size"] == len(backend.requests[0].body)
     arrival = event["arrivals"][0]
-    assert set(arrival) == {"at", "verdict", "cause", "remote", "retry", "provider_time", "secret", "same_body", "since_first_ms"}
+    assert set(arrival) == {"at", "verdict", "cause", "reason", "certain", "remote", "retry", "provider_time", "secret", "same_key", "same_body",
+                            "same_signature", "since_first_ms"}
     assert (arrival["verdict"], arrival["cause"], arrival["remote"], arrival["since_first_ms"]) == ("accepted", "first", "127.0.0.1", 0)
     delivery = event["deliveries"][0]
-    assert set(delivery) == {"destination", "state", "orphaned", "next_attempt_at", "delivered_at", "attempts"}
+    assert set(delivery) == {"destination", "state", "orphaned", "next_attempt_at", "delivered_at", "replayed", "attempts"}
     assert delivery["state"] == "delivered" and delivery["delivered_at"] and delivery["next_attempt_at"] is None
     assert set(delivery["attempts"][0]) == {"number", "started_at", "duration_ms", "outcome", "status", "error", "response"}
 

@@ -56,6 +56,7 @@ def test_the_stream_tells_each_fact_in_order(binary, tmp_path, backend):
         assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_1")).status == 200
         name, data = stream.next()
         assert name == "duplicate" and data["event"] == event and data["same_body"] is True
+        assert data["cause"] == "concurrent_twin" and data["since_first_ms"] >= 0
         assert post(gateway.ingest, "/in/stripe", senders.stripe("whsec_" + "b" * 32, "evt_2")).status == 401
         name, data = stream.next()
         assert name == "rejected" and data["code"] == "signature_mismatch" and data["event"] is None

@@ -93,9 +93,9 @@ class IngestFixture : public testing::Test, protected Ingest::Observer {
     std::string what;  // the verdict, or the refusal's code
     std::string source;
   };
-  void arrived(const std::string& source, const std::string&, const std::optional<std::string>&,
-               const AcceptFacts& facts) override {
-    seen_.push_back({std::string(to_string(facts.verdict)), source});
+  void arrived(const Ingest::Arrived& arrived) override {
+    seen_.push_back({std::string(to_string(arrived.facts.verdict)), arrived.source});
+    causes_.push_back(arrived.cause);
   }
   void rejected(const std::string& source, const std::string& code, const std::string&) override {
     seen_.push_back({code, source});
@@ -107,6 +107,7 @@ class IngestFixture : public testing::Test, protected Ingest::Observer {
   Ingest ingest_{store_, committer_, clock_, this};
   TestLoop loop_;
   std::vector<Seen> seen_;
+  std::vector<Cause> causes_;  // of the arrivals among them
 };
 
 inline std::string error_code(const HttpResponse& response) {
