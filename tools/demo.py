@@ -199,7 +199,7 @@ def main():
         well = run(demo)
         admin = "" if demo.admin == "127.0.0.1:8081" else f" --admin http://{demo.admin}"
         command = os.path.relpath(demo.binary)
-        print(f"\n  look further   {command} events{admin}\n                 {command} show evt_demo_twin{admin}")
+        print(f"\n  look further   {command} events{admin}\n                 {command} why evt_demo_twin{admin}")
         print(f"                 {command} send stripe --to http://{demo.ingest}/in/stripe --secret {SECRETS['stripe']}")
         if not arguments.exit:
             print("\n  all of it stays up until you press Ctrl-C", flush=True)

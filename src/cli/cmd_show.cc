@@ -1,13 +1,11 @@
 // `hookonce show`: one event with everything that happened to it.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "base/bytes.h"
 #include "cli/admin_client.h"
 #include "cli/commands.h"
 #include "cli/event_filter.h"
+#include "cli/event_lookup.h"
 #include "cli/event_text.h"
 #include "cli/terminal.h"
 
@@ -23,31 +21,15 @@ struct Show {
 };
 
 int show(const Show& options) {
-  const Result<AdminClient> client = AdminClient::make(options.admin);
-  if (!client.ok()) return complain(client.status().message()), kExitUsage;
-  const Result<json::array> found = client->find(options.id);
-  if (!found.ok()) return failed(found.status());
-  if (found->size() > 1) {
-    // Which one is meant is the caller's to say, so the list is the answer and the status is 1.
-    complain(fmt::format("{} have the id {}; name one by the gateway's id", counted(found->size(), "event"),
-                         printable(options.id)));
-    if (options.admin.json) {
-      say(to_json(json::object{{"items", *found}, {"next_cursor", nullptr}}) + "\n");
-    } else {
-      say(events_text(*found, stdout_wants_colour()));
-    }
-    return kExitFailed;
-  }
   QueryText query;
   if (options.reveal) query.add("reveal", "true");
-  const std::string id = json_string(found->front(), "id").value_or("");
-  const Result<json::value> event = client->get("/api/v1/events/" + percent_encode(id), query);
-  if (!event.ok()) return failed(event.status());
-  if (!event->is_object()) return failed(unavailable("the gateway's answer is not an event"));
+  const auto event = look_up(options.admin, options.id, query);
+  if (const int* status = std::get_if<int>(&event)) return *status;
+  const auto& found = std::get<json::object>(event);
   if (options.admin.json) {
-    say(to_json(*event) + "\n");
+    say(to_json(found) + "\n");
   } else {
-    say(event_text(event->get_object(), {stdout_wants_colour(), options.pretty}));
+    say(event_text(found, {stdout_wants_colour(), options.pretty}));
   }
   return kExitDone;
 }

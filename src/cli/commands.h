@@ -24,6 +24,7 @@ Run add_sink(CLI::App& root);
 Run add_verify(CLI::App& root);
 Run add_events(CLI::App& root);
 Run add_show(CLI::App& root);
+Run add_why(CLI::App& root);
 Run add_replay(CLI::App& root);
 Run add_tail(CLI::App& root);
 Run add_store(CLI::App& root);

@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -73,6 +74,11 @@ bool stdout_is_terminal() {
 }
 bool stdout_wants_colour() {
   return wants_colour({stdout_is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM")});
+}
+
+std::size_t stdout_columns() {
+  winsize size{};
+  return ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string painted(std::string_view text, Paint paint, bool colour) {

@@ -19,6 +19,7 @@ bool wants_colour(const ColourHints& hints);
 bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stdout_wants_colour();
+std::size_t stdout_columns();  // of the terminal; 0 where there is none, or it does not say
 
 std::string painted(std::string_view text, Paint paint, bool colour);
 
