@@ -30,6 +30,9 @@ constexpr std::size_t kIngestConnectionsMin = 64;  // what is served at the leas
 constexpr Duration kLastAnswers = std::chrono::seconds(5);
 constexpr Duration kLastAnswersMin = std::chrono::seconds(1);
 
+// Of a shared store: what another gateway accepted and did not live to deliver, or freed, is found so late at the most.
+constexpr Duration kIdlePoll = std::chrono::milliseconds(250);
+
 int ingest_threads() {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   return std::max(1, std::min(kIngestThreadsMax, cores / 2));
@@ -99,6 +102,7 @@ Status RunningGateway::build() {
   committer_ = std::make_unique<Committer>(*store_, clock_, committer_options());
   DeliveryPool::Options pool_options;
   pool_options.observer = &feed_;
+  if (is_shared_store(config_->store.url)) pool_options.idle_poll = kIdlePoll;
   pool_ = std::make_unique<DeliveryPool>(*store_, *committer_, *sender_, clock_, pool_options);
   ingest_ = std::make_unique<Ingest>(*store_, *committer_, clock_, &feed_);
   HK_TRY(ingest_->configure(config_));

@@ -1,9 +1,11 @@
 #include "app/upkeep.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "core/destination_counters.h"
 
 namespace hookonce {
 
@@ -136,6 +138,16 @@ void Upkeep::measure(Time now) {
       .set(stats->oldest_pending ? seconds_between(*stats->oldest_pending, now) : 0);
   metrics().gauge("hookonce_store_log_bytes", "Size of the store's write-ahead log").set(stats->log_bytes);
   measure_destinations(*stats);
+  measure_pauses(*stats);
+}
+
+void Upkeep::measure_pauses(const StoreStats& stats) {
+  for (const auto& [name, destination] : config()->destinations) measured_.insert(name);
+  measured_.insert(stats.paused.begin(), stats.paused.end());
+  for (const std::string& name : measured_) {
+    const bool paused = std::find(stats.paused.begin(), stats.paused.end(), name) != stats.paused.end();
+    destination_counters(name).set_paused(paused);
+  }
 }
 
 void Upkeep::measure_destinations(const StoreStats& stats) {

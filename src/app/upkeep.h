@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class Upkeep {
   void prune(Time now);
   void apply_line_rules(Time now);
   void measure_destinations(const StoreStats& stats);
+  void measure_pauses(const StoreStats& stats);
   std::shared_ptr<const Config> config() const;
 
   Store& store_;
@@ -61,6 +63,7 @@ class Upkeep {
   // Only measure() touches these.
   std::optional<Time> measured_at_;
   std::map<std::string, Gauge*, std::less<>> waiting_by_destination_;
+  std::set<std::string> measured_;  // destinations whose pauses are shown
 };
 
 }  // namespace hookonce

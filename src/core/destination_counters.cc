@@ -16,8 +16,14 @@ struct Registry {
 }  // namespace
 
 DestinationCounters::DestinationCounters(const std::string& destination)
-    : open_(metrics().gauge("hookonce_breaker_open", "1 while a destination's breaker is open or half-open, else 0",
+    : delivered(metrics().counter("hookonce_destination_delivered_total", "Attempts that succeeded",
+                                  {{"destination", destination}})),
+      failed(metrics().counter("hookonce_destination_failed_total", "Attempts that failed",
+                               {{"destination", destination}})),
+      open_(metrics().gauge("hookonce_breaker_open", "1 while a destination's breaker is open or half-open, else 0",
                             {{"destination", destination}})),
+      paused_(metrics().gauge("hookonce_destination_paused", "1 while a destination is paused, else 0",
+                              {{"destination", destination}})),
       openings_(metrics().counter("hookonce_breaker_opened_total", "How often a destination's closed breaker opened",
                                   {{"destination", destination}})) {}
 

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "core/source_counters.h"
 
 namespace hookonce {
 
@@ -26,8 +27,16 @@ class DestinationCounters {
   std::optional<Time> breaker_open_until() const;
   std::uint64_t breaker_openings() const { return openings_.value(); }
 
+  // For /metrics; the store is what decides.
+  void set_paused(bool paused) { paused_.set(paused ? 1 : 0); }
+
+  Counter& delivered;  // attempts that succeeded
+  Counter& failed;     // attempts that failed
+  MinuteMeter delivered_rate;
+
  private:
   Gauge& open_;
+  Gauge& paused_;
   Counter& openings_;
   std::atomic<std::int64_t> open_until_{0};  // microseconds of the epoch; 0: closed
 };

@@ -96,7 +96,7 @@ struct NewEvent {
   std::vector<std::string> destinations;  // one delivery each; may be empty (no destination wants it)
   // Those of `destinations` that take the events of one ordering key one after another; without a key it means nothing.
   std::vector<std::string> ordered;
-  // Of a synchronous source: its one delivery is leased for this long in the same transaction.
+  // Of a synchronous source: its one delivery is leased for this long at once, unless its destination is paused.
   std::optional<Duration> first_lease;
   bool rearm = true;      // a duplicate of an event with a dead delivery makes that pending again
   Budget::Charge charge;  // what the body takes of max_inflight, until the accept is done
@@ -126,7 +126,7 @@ struct AcceptFacts {
   Time first_at{};  // when the event was accepted
   bool same_body = true;
   bool new_delivery = false;          // whether a delivery became pending: the dispatcher is nudged
-  std::shared_ptr<Lease> lease;       // of a first arrival with first_lease
+  std::shared_ptr<Lease> lease;       // of a first arrival with first_lease whose destination is not paused
   std::optional<Reply> reply;         // of a duplicate with first_lease, where the event has one
   bool same_key = true;               // false: the event's own dedup key is another, a key of dedup_also is the same
   std::optional<FirstArrival> first;  // of a duplicate whose event is still here

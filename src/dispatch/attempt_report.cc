@@ -86,6 +86,12 @@ void AttemptReport::settled(const Lease& lease, const Settlement& settlement, co
   counter_of(settlement.result.outcome).add();
   // Both by the store's clock, so that another machine's is never compared with ours.
   if (lease.counted == 1) wait_.observe(std::chrono::duration<double>(lease.claimed_at - lease.armed_at).count());
+  DestinationCounters& destination = destination_counters(lease.destination);
+  if (settlement.result.outcome == Outcome::kFailed) destination.failed.add();
+  if (settlement.result.outcome == Outcome::kSuccess) {
+    destination.delivered.add();
+    destination.delivered_rate.add(now);
+  }
   if (!facts.taken) {
     log_warn("late", {{"event", lease.event.text()},
                       {"destination", lease.destination},

@@ -7,8 +7,8 @@
 namespace hookonce {
 namespace {
 
-// The store may name something as due that it did not lease (another instance was faster, a destination is paused).
-// Then it is asked again after this and not at once, so that the two of them never spin.
+// The store may name something as due that it did not lease (another instance was faster, a pause has just ended). Then
+// it is asked again after this and not at once, so that the two of them never spin.
 constexpr Duration kDueAgain = std::chrono::milliseconds(10);
 
 void take_earlier(std::optional<Time>& earliest, Time candidate) {

@@ -54,6 +54,20 @@ TEST_F(DispatcherTest, NeverClaimsMoreThanTheFreeSlots) {
   EXPECT_EQ(dispatcher_.in_flight("backend"), 3);
 }
 
+TEST_F(DispatcherTest, APausedDestinationWakesNobody) {  // or the loop would spin until it is resumed
+  const auto config = config_of({destination_config("held"), destination_config("well")});
+  accept(3, "held");
+  accept(1, "well");
+  ASSERT_OK(store_->set_paused("held", true));
+  const auto first = tick(config);
+  ASSERT_EQ(first.leases.size(), 1u);
+  EXPECT_EQ(first.leases[0].destination, "well");
+  settle(success(first.leases[0]));
+  EXPECT_FALSE(tick(config).wake_at);
+  ASSERT_OK(store_->set_paused("held", false));
+  EXPECT_EQ(tick(config).leases.size(), 3u);
+}
+
 TEST_F(DispatcherTest, AFullDestinationTakesNoSlotOfAnother) {
   DestinationConfig hung = destination_config("hung");
   hung.concurrency = 2;

@@ -41,6 +41,17 @@ Result<std::optional<CopyMark>> resume_from(InboxRecords& from, InboxRecords& to
                   target.name, mark->from, source.name));
 }
 
+// As the source has them now: an interrupted run may have left others.
+Status copy_pauses(const StoreStats& source, Store& target, Time now) {
+  HK_ASSIGN(const StoreStats there, target.stats(now));
+  for (const std::string& name : there.paused) {
+    if (std::find(source.paused.begin(), source.paused.end(), name) == source.paused.end())
+      HK_TRY(target.set_paused(name, false).status());
+  }
+  for (const std::string& name : source.paused) HK_TRY(target.set_paused(name, true).status());
+  return {};
+}
+
 // One record after the other.
 class RecordStream {
  public:
@@ -109,6 +120,7 @@ Result<CopyReport> copy_inbox(const CopySide& source, const CopySide& target, co
     mark.records += static_cast<std::int64_t>(records.size());
     HK_TRY(to->write(records, mark));
   }
+  HK_TRY(copy_pauses(stats, target.store, clock.now()));
   // By a moment of its own: what has become over meanwhile is over on both sides.
   HK_ASSIGN(const bool whole, compare(*from, *to, clock.now() - kClockMargin, watch, mark.records, report));
   report.stopped = !whole;

@@ -1,6 +1,74 @@
 #include "store/memory_event.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace hookonce {
+
+void record_attempt(StoredDelivery& delivery, Attempt attempt) {
+  delivery.attempts[attempt.number] = std::move(attempt);
+  if (delivery.attempts.size() > static_cast<std::size_t>(kAttemptsShown))
+    delivery.attempts.erase(delivery.attempts.begin());
+}
+
+EventState state_of(const StoredEvent& event) {
+  EventStateOf state;
+  for (const auto& [name, delivery] : event.deliveries) state.add(delivery.record.state);
+  return state.value();
+}
+
+std::vector<std::pair<std::string, DeliveryRecord>> records_of(const StoredEvent& event) {
+  std::vector<std::pair<std::string, DeliveryRecord>> records;
+  for (const auto& [name, delivery] : event.deliveries) records.emplace_back(name, delivery.record);
+  return records;
+}
+
+bool ended_before(const StoredEvent& event, Time before) {
+  Time end = event.summary.received_at;
+  for (const auto& [name, delivery] : event.deliveries) {
+    if (delivery.record.is_open()) return false;
+    end = std::max(end, delivery.record.ended_at);
+  }
+  return end < before;
+}
+
+void add_event(Lease& lease, const StoredEvent& event) {
+  lease.event = event.summary.id;
+  lease.source = event.summary.source;
+  lease.type = event.summary.type;
+  lease.received_at = event.summary.received_at;
+  lease.forwarded_trusted = event.forwarded_trusted;
+  lease.headers = event.headers;
+  lease.body = event.body;
+}
+
+EventSummary summary_of(const StoredEvent& event) {
+  EventSummary summary = event.summary;
+  summary.state = state_of(event);
+  return summary;
+}
+
+EventDetail detail_of(const StoredEvent& event) {
+  EventDetail detail;
+  detail.summary = summary_of(event);
+  detail.ordering_key = event.ordering_key;
+  detail.headers = *event.headers;
+  detail.body = *event.body;
+  detail.arrivals = event.arrivals;
+  for (const auto& [name, stored] : event.deliveries) {
+    Delivery delivery;
+    delivery.destination = name;
+    delivery.state = stored.record.state;
+    if (delivery.state == DeliveryState::kPending && !stored.record.is_held())
+      delivery.next_attempt_at = stored.record.due_at;
+    delivery.delivered_at = stored.record.delivered_at;
+    delivery.replayed = stored.record.replay;
+    for (const auto& [number, attempt] : stored.attempts) delivery.attempts.push_back(attempt);
+    if (delivery.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(stored.record));
+    detail.deliveries.push_back(std::move(delivery));
+  }
+  return detail;
+}
 
 InboxRecord record_of(const StoredEvent& event) {
   InboxRecord record;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "store/delivery_record.h"
@@ -29,6 +30,17 @@ struct StoredEvent {
   std::optional<Reply> reply;
   std::set<KeyHash> keys;  // that it ever held
 };
+
+EventState state_of(const StoredEvent& event);
+EventSummary summary_of(const StoredEvent& event);
+EventDetail detail_of(const StoredEvent& event);
+std::vector<std::pair<std::string, DeliveryRecord>> records_of(const StoredEvent& event);
+// Whether its last delivery ended before that moment.
+bool ended_before(const StoredEvent& event, Time before);
+// What a lease needs of its event.
+void add_event(Lease& lease, const StoredEvent& event);
+// The newest kAttemptsShown stay.
+void record_attempt(StoredDelivery& delivery, Attempt attempt);
 
 // Without what the event alone does not know: its position, which keys it holds, which deliveries stand in a line.
 InboxRecord record_of(const StoredEvent& event);

@@ -1,10 +1,12 @@
 #include "store/memory_store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/sync.h"
+#include "store/delivery_list.h"
 #include "store/delivery_record.h"
 #include "store/event_filter.h"
 #include "store/inbox_records.h"
@@ -75,11 +77,17 @@ class MemoryStore final : public Store, private InboxRecords {
     std::optional<Time> next;
     for (const std::string& name : destinations) {
       const auto queue = open_.find(name);
-      if (queue == open_.end() || queue->second.empty() || queue->second.begin()->first == kHeld) continue;
+      if (paused_.contains(name) || queue == open_.end() || queue->second.empty()) continue;
+      if (queue->second.begin()->first == kHeld) continue;
       const Time due = std::max(now, queue->second.begin()->first);
       if (!next || due < *next) next = due;
     }
     return next;
+  }
+
+  Result<bool> set_paused(const std::string& destination, bool paused) override LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    return paused ? paused_.insert(destination).second : paused_.erase(destination) > 0;
   }
 
   Result<std::optional<Reply>> reply(const EventId& id) override LOCKS_EXCLUDED(mutex_) {
@@ -111,6 +119,24 @@ class MemoryStore final : public Store, private InboxRecords {
     return page;
   }
 
+  Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                  const std::optional<std::string>& cursor) override LOCKS_EXCLUDED(mutex_) {
+    HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
+    DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}};
+    MutexLock lock(mutex_);
+    auto it = std::make_reverse_iterator(events_.lower_bound(list.place.below()));
+    for (; it != events_.rend() && !list.is_full(); ++it) {
+      add_rows(list, it->first, it->second.summary, records_of(it->second));
+    }
+    for (ListedDelivery& listed : list.found) {
+      const auto& attempts = events_.at(listed.seq).deliveries.at(listed.row.destination).attempts;
+      if (attempts.empty()) continue;
+      listed.row.last_status = attempts.rbegin()->second.status;
+      listed.row.last_error = attempts.rbegin()->second.error;
+    }
+    return page_of(std::move(list), true);
+  }
+
   Result<StoreStats> stats(Time) override LOCKS_EXCLUDED(mutex_) {
     MutexLock lock(mutex_);
     StoreStats stats;
@@ -128,6 +154,7 @@ class MemoryStore final : public Store, private InboxRecords {
     for (const auto& [name, queue] : open_) {
       if (!queue.empty()) stats.pending_by_destination.emplace_back(name, static_cast<std::int64_t>(queue.size()));
     }
+    stats.paused.assign(paused_.begin(), paused_.end());
     return stats;
   }
 
@@ -144,8 +171,8 @@ class MemoryStore final : public Store, private InboxRecords {
         if (std::find(chosen.begin(), chosen.end(), found->second) == chosen.end()) chosen.push_back(found->second);
       }
     } else {
-      chosen = find(request.filter, before, kListMax + 1);
-      if (chosen.size() > static_cast<std::size_t>(kListMax)) {
+      chosen = find(request.filter, before, request.limit + 1);
+      if (chosen.size() > static_cast<std::size_t>(request.limit)) {
         chosen.pop_back();
         replayed.next = format_cursor(chosen.back());
       }
@@ -251,7 +278,8 @@ class MemoryStore final : public Store, private InboxRecords {
       set_record(seq, name, first ? new_delivery(now) : held_delivery(now));
     }
     AcceptFacts facts{Verdict::kAccepted, event.id, now, true, !event.destinations.empty()};
-    if (event.first_lease) facts.lease = lease_first(seq, event.destinations.at(0), *event.first_lease, now);
+    if (event.first_lease && !paused_.contains(event.destinations.at(0)))
+      facts.lease = lease_first(seq, event.destinations.at(0), *event.first_lease, now);
     facts.new_delivery = facts.new_delivery && !facts.lease;
     return facts;
   }
@@ -343,6 +371,7 @@ class MemoryStore final : public Store, private InboxRecords {
   }
 
   void claim_for(const ClaimDestination& destination, Time now, Claimed& claimed) LOCKS_REQUIRED(mutex_) {
+    if (paused_.contains(destination.name)) return;
     RetryPolicy policy;
     policy.attempts = destination.attempts;
     policy.give_up = destination.give_up;
@@ -411,65 +440,6 @@ class MemoryStore final : public Store, private InboxRecords {
     open_[name].erase({delivery.record.due_at, seq});
     delivery.record = record;
     if (record.is_open()) open_[name].insert({record.due_at, seq});
-  }
-
-  static void record_attempt(StoredDelivery& delivery, Attempt attempt) {
-    delivery.attempts[attempt.number] = std::move(attempt);
-    if (delivery.attempts.size() > static_cast<std::size_t>(kAttemptsShown))
-      delivery.attempts.erase(delivery.attempts.begin());
-  }
-
-  static EventState state_of(const StoredEvent& event) {
-    EventStateOf state;
-    for (const auto& [name, delivery] : event.deliveries) state.add(delivery.record.state);
-    return state.value();
-  }
-
-  static bool ended_before(const StoredEvent& event, Time before) {
-    Time end = event.summary.received_at;
-    for (const auto& [name, delivery] : event.deliveries) {
-      if (delivery.record.is_open()) return false;
-      end = std::max(end, delivery.record.ended_at);
-    }
-    return end < before;
-  }
-
-  static void add_event(Lease& lease, const StoredEvent& event) {
-    lease.event = event.summary.id;
-    lease.source = event.summary.source;
-    lease.type = event.summary.type;
-    lease.received_at = event.summary.received_at;
-    lease.forwarded_trusted = event.forwarded_trusted;
-    lease.headers = event.headers;
-    lease.body = event.body;
-  }
-
-  static EventSummary summary_of(const StoredEvent& event) {
-    EventSummary summary = event.summary;
-    summary.state = state_of(event);
-    return summary;
-  }
-
-  static EventDetail detail_of(const StoredEvent& event) {
-    EventDetail detail;
-    detail.summary = summary_of(event);
-    detail.ordering_key = event.ordering_key;
-    detail.headers = *event.headers;
-    detail.body = *event.body;
-    detail.arrivals = event.arrivals;
-    for (const auto& [name, stored] : event.deliveries) {
-      Delivery delivery;
-      delivery.destination = name;
-      delivery.state = stored.record.state;
-      if (delivery.state == DeliveryState::kPending && !stored.record.is_held())
-        delivery.next_attempt_at = stored.record.due_at;
-      delivery.delivered_at = stored.record.delivered_at;
-      delivery.replayed = stored.record.replay;
-      for (const auto& [number, attempt] : stored.attempts) delivery.attempts.push_back(attempt);
-      if (delivery.state == DeliveryState::kInFlight) delivery.attempts.push_back(attempt_in_flight(stored.record));
-      detail.deliveries.push_back(std::move(delivery));
-    }
-    return detail;
   }
 
   // InboxRecords, from here on.
@@ -588,6 +558,7 @@ class MemoryStore final : public Store, private InboxRecords {
   std::map<std::string, std::set<std::pair<Time, Seq>>> open_
       GUARDED_BY(mutex_);  // pending and in flight, by destination
   std::map<LineName, std::set<Seq>> lines_ GUARDED_BY(mutex_);
+  std::set<std::string> paused_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -59,6 +59,10 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFo
   return open_sqlite_store(path, now, use);
 }
 
+bool is_shared_store(std::string_view url) {
+  return is_redis_url(url) || is_postgres_url(url);
+}
+
 Duration default_retention(std::string_view url) {
   return is_redis_url(url) ? kRetentionInMemory : kRetention;
 }

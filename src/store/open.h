@@ -20,6 +20,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFo
 // Whether open_store() knows the URL's scheme, without opening anything.
 Status check_store_url(std::string_view url);
 
+// Whether several gateways may serve that store at once. REQUIRES: check_store_url() is ok.
+bool is_shared_store(std::string_view url);
+
 // How long events are kept where the configuration does not say. Shorter on Redis, where they all lie in memory.
 Duration default_retention(std::string_view url);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "store/headers_codec.h"
+#include "store/postgres_pauses.h"
 
 namespace hookonce {
 
@@ -56,6 +57,7 @@ PostgresAccept::PostgresAccept(std::span<const NewEvent> events, PostgresClockTi
       const auto [place, added] = keys_.try_emplace(KeyName(key, events[i].source));
       if (added) place->second.event = i;
     }
+    if (events[i].first_lease) leased_.insert(events[i].destinations.begin(), events[i].destinations.end());
     for (const std::string& name : events[i].destinations) {
       if (is_ordered(events[i], name)) lines_[line_hash(name, events[i].source, *events[i].ordering_key)] = {name};
     }
@@ -65,6 +67,10 @@ PostgresAccept::PostgresAccept(std::span<const NewEvent> events, PostgresClockTi
 }
 
 void PostgresAccept::queue_keys(PostgresConnection& connection) const {
+  if (!leased_.empty()) {
+    lock_pauses(connection);
+    queue_paused(connection, leased_);
+  }
   PostgresColumn source(PostgresType::kBytea), key(PostgresType::kUuid), event(PostgresType::kInteger);
   PostgresColumn span(PostgresType::kBigint);
   for (const auto& [name, state] : keys_) {
@@ -84,8 +90,10 @@ void PostgresAccept::queue_keys(PostgresConnection& connection) const {
 
 void PostgresAccept::read_keys(std::span<const PostgresResult> results) {
   HK_CHECK(results.size() == key_queries());
-  const PostgresResult& result = results[0];
-  if (!lines_.empty()) read_occupied(results[1], lines_);
+  const std::size_t first = leased_.empty() ? 0 : 2;
+  if (!leased_.empty()) paused_ = read_paused(results[1]);
+  const PostgresResult& result = results[first];
+  if (!lines_.empty()) read_occupied(results[first + 1], lines_);
   base_ = result.bigint(0, 0);
   now_ = result.time(0, 1);
   held_ = keys_.size();
@@ -205,7 +213,7 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
   AcceptFacts facts{Verdict::kAccepted, event.id, now_, true, !event.destinations.empty()};
   for (const std::string& name : event.destinations) {
     if (!new_deliveries_.try_emplace({seq, name}, first_due(event, name, seq)).second) continue;
-    if (event.first_lease && !facts.lease) {
+    if (event.first_lease && !facts.lease && !paused_.contains(name)) {
       DeliveryRecord record = new_delivery(now_);
       facts.lease = std::make_shared<Lease>(take_lease(record, *event.first_lease, now_));
       facts.lease->destination = name;

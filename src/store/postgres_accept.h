@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ class PostgresAccept {
   const PostgresLines& lines() const { return lines_; }  // that it joins, to be locked before anything else
 
   // How many results queue_keys() makes.
-  std::size_t key_queries() const { return lines_.empty() ? 1 : 2; }
+  std::size_t key_queries() const { return (leased_.empty() ? 0 : 2) + (lines_.empty() ? 1 : 2); }
   void queue_keys(PostgresConnection& connection) const;
   void read_keys(std::span<const PostgresResult> results);  // REQUIRES: key_queries() of them
 
@@ -118,7 +119,9 @@ class PostgresAccept {
   std::map<std::int64_t, Holder> holders_;
   bool has_rearm_ = false;
   bool has_first_lease_ = false;
-  PostgresLines lines_;  // of the batch's ordered deliveries
+  PostgresLines lines_;           // of the batch's ordered deliveries
+  std::set<std::string> leased_;  // destinations of which a first lease is wanted
+  std::set<std::string> paused_;  // of those; valid after read_keys()
   std::vector<LineRow> joined_;
   std::map<PostgresPlace, Time> new_deliveries_;  // when each is due
   std::vector<NewRow> new_rows_;

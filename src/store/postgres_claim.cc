@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "store/headers_codec.h"
+#include "store/postgres_pauses.h"
 
 namespace hookonce {
 
@@ -13,7 +14,9 @@ namespace {
 const std::string& due_sql() {
   static const std::string sql = fmt::format(
       "SELECT place, moment, seq, destination, {}, id, source, type, received_at, forwarded_trusted, headers, body "
-      "FROM claim_due($1, $2, $3)",
+      "FROM claim_due($1, $2, (SELECT array_agg(CASE WHEN p.destination IS NULL THEN w.slots ELSE 0 END "
+      "ORDER BY w.place) FROM unnest($2::bytea[], $3::integer[]) WITH ORDINALITY AS w (destination, slots, place) "
+      "LEFT JOIN pauses p ON p.destination = w.destination))",
       kDeliveryColumns);
   return sql;
 }
@@ -116,10 +119,11 @@ Result<Claimed> claim_due(PostgresConnection& connection, const PostgresTransact
       names.add(std::string_view(request.destinations[i].name));
       limits.add(slots[i]);
     }
+    lock_pauses(connection);
     connection.add(due_sql(),
                    PostgresParameters().add_time(clock).add_column(std::move(names)).add_column(std::move(limits)));
     HK_ASSIGN(const auto results, connection.run());
-    const PostgresResult& due = results.at(0);
+    const PostgresResult& due = results.back();
     Round round{slots, {}, false, {}};
     if (due.rows() > 0) now = due.time(0, 1);
     HK_ASSIGN(const std::set<PostgresPlace> blocked, find_blocked(connection, due, request));
@@ -156,8 +160,11 @@ Result<std::optional<Time>> find_next_due(PostgresConnection& connection, const 
   PostgresColumn names(PostgresType::kBytea);
   for (const std::string& name : destinations) names.add(std::string_view(name));
   connection.begin(transaction);
-  connection.add("SELECT * FROM find_next_due($1, $2)",
-                 PostgresParameters().add_time(clock).add_column(std::move(names)));
+  connection.add(
+      "SELECT * FROM find_next_due($1, (SELECT coalesce(array_agg(w.destination), '{}') "
+      "FROM unnest($2::bytea[]) AS w (destination) "
+      "WHERE NOT EXISTS (SELECT FROM pauses p WHERE p.destination = w.destination)))",
+      PostgresParameters().add_time(clock).add_column(std::move(names)));
   HK_ASSIGN(const auto results, connection.run_and_commit());
   const PostgresResult& answer = results.at(0);
   const std::optional<Time> due = answer.optional_time(0, 1);

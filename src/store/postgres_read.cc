@@ -41,6 +41,8 @@ constexpr const char* kDeadDeliveries = "SELECT count(*) FROM deliveries WHERE s
 constexpr const char* kOldestPending =
     "SELECT received_at FROM events WHERE seq = (SELECT min(seq) FROM deliveries WHERE state IN (0, 1) AND state = 0)";
 
+constexpr const char* kPaused = "SELECT destination FROM pauses ORDER BY destination";
+
 // One row per key of the arrival that somebody holds.
 constexpr const char* kHolders =
     "SELECT n.key, d.seq, coalesce(e.id, p.id), coalesce(e.received_at, p.received_at), "
@@ -140,7 +142,7 @@ Result<std::optional<Reply>> read_reply(PostgresConnection& connection, const Po
 
 Result<StoreStats> read_stats(PostgresConnection& connection, const PostgresTransaction& transaction) {
   connection.begin(transaction);
-  for (const char* sql : {kEventCount, kOpenDeliveries, kDeadDeliveries, kOldestPending}) connection.add(sql);
+  for (const char* sql : {kEventCount, kOpenDeliveries, kDeadDeliveries, kOldestPending, kPaused}) connection.add(sql);
   HK_ASSIGN(const auto results, connection.run_and_commit());
   StoreStats stats;
   const std::int64_t counted = results[0].bigint(0, 0);
@@ -155,6 +157,7 @@ Result<StoreStats> read_stats(PostgresConnection& connection, const PostgresTran
   }
   stats.dead = results[2].bigint(0, 0);
   if (results[3].rows() > 0) stats.oldest_pending = results[3].time(0, 0);
+  for (int row = 0; row < results[4].rows(); ++row) stats.paused.emplace_back(results[4].bytes(row, 0));
   return stats;
 }
 

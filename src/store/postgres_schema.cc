@@ -176,8 +176,11 @@ constexpr const char* kHashedLines[] = {
     "ALTER TABLE lines DROP COLUMN source, DROP COLUMN ordering_key, ADD PRIMARY KEY (destination, line, seq)",
 };
 
+// Migration 5: destinations that a person has paused.
+constexpr const char* kPauses[] = {"CREATE TABLE pauses (destination bytea PRIMARY KEY)"};
+
 std::vector<std::span<const char* const>> migrations() {
-  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals()};
+  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses};
 }
 
 int newest_version() {

@@ -14,7 +14,9 @@
 #include "store/postgres_accept.h"
 #include "store/postgres_claim.h"
 #include "store/postgres_copy.h"
+#include "store/postgres_delivery_list.h"
 #include "store/postgres_lines.h"
+#include "store/postgres_pauses.h"
 #include "store/postgres_pool.h"
 #include "store/postgres_prune.h"
 #include "store/postgres_read.h"
@@ -92,6 +94,11 @@ class PostgresStore final : public Store, private InboxRecords {
     });
   }
 
+  Result<bool> set_paused(const std::string& destination, bool paused) override {
+    return transact<bool>(
+        claims_, [&](PostgresConnection& connection) { return write_paused(connection, write_, destination, paused); });
+  }
+
   Result<std::optional<Reply>> reply(const EventId& id) override {
     return transact<std::optional<Reply>>(
         reads_, [&](PostgresConnection& connection) { return read_reply(connection, brief_, id); });
@@ -108,6 +115,21 @@ class PostgresStore final : public Store, private InboxRecords {
     HK_ASSIGN(EventPage page, find(search, limit, cursor));
     for (PostgresFound& found : search.found) page.items.push_back(std::move(found.summary));
     return page;
+  }
+
+  Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                  const std::optional<std::string>& cursor) override {
+    HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
+    PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    while (!walk.finished) {
+      HK_ASSIGN(walk, transact<PostgresDeliveryWalk>(
+                          reads_, [&](PostgresConnection& connection) -> Result<PostgresDeliveryWalk> {
+                            PostgresDeliveryWalk step = walk;  // a step that is repeated begins where this one did
+                            HK_TRY(walk_step(connection, read_, step));
+                            return step;
+                          }));
+    }
+    return page_of(std::move(walk.list), walk.exhausted);
   }
 
   Result<StoreStats> stats(Time) override {
@@ -331,7 +353,7 @@ Result<Replayed> PostgresStore::replay(const ReplayRequest& request, Time now) {
   PostgresSearch search;
   search.filter = request.filter;
   search.dead_deliveries = request.dead_only;
-  HK_ASSIGN(EventPage page, find(search, kListMax, request.cursor));
+  HK_ASSIGN(EventPage page, find(search, request.limit, request.cursor));
   HK_ASSIGN(Replayed replayed, transact<Replayed>(claims_, [&](PostgresConnection& connection) {
               return replay_found(connection, write_, request, search.found, clock_of(now));
             }));

@@ -111,6 +111,7 @@ Result<RedisRow> read_row(RedisReply row) {
   if (row[3].text().empty()) return read;
   HK_ASSIGN(const RedisFixed fixed, decode_fixed(row[3].text()));
   HK_ASSIGN(const Deliveries deliveries, decode_deliveries(row[4].text()));
+  for (const auto& delivery : deliveries) read.deliveries.emplace_back(delivery.destination, delivery.record);
   read.is_there = true;
   read.summary = summary_of(fixed, deliveries);
   read.summary.source = row[0].text();

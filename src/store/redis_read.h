@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "store/delivery_record.h"
 #include "store/inbox_record.h"
 #include "store/redis_connection.h"
 #include "store/store.h"
@@ -13,6 +16,7 @@ namespace hookonce {
 struct RedisRow {
   std::int64_t seq = 0;
   EventSummary summary;
+  std::vector<std::pair<std::string, DeliveryRecord>> deliveries;
   bool is_there = false;  // false: only seq is valid, the event went meanwhile
 };
 

@@ -43,6 +43,15 @@ local function all_sources()
   return call('SMEMBERS', prefix .. 'sources')
 end
 
+local paused
+local function is_paused(name)
+  if not paused then
+    paused = {}
+    for _, one in ipairs(call('SMEMBERS', prefix .. 'paused')) do paused[one] = true end
+  end
+  return paused[name] or false
+end
+
 -- Lua hands over some thousand arguments at once, not any number.
 local PART = 4000
 local function send(command, key, list)
@@ -374,6 +383,8 @@ std::string_view body_of(RedisScript script) {
       return redis_lua::kClaim;
     case RedisScript::kNextDue:
       return redis_lua::kNextDue;
+    case RedisScript::kSetPaused:
+      return redis_lua::kSetPaused;
     case RedisScript::kReply:
       return redis_lua::kReply;
     case RedisScript::kGet:

@@ -212,7 +212,9 @@ local function insert(a)
   events[event.key] = event
   move(event)
   new_sources[a.source] = true
-  if a.first_lease then return { VERDICT_ACCEPTED, a.id, now, 1, 0, take_lease(event.deliveries[1], a.first_lease) } end
+  if a.first_lease and not is_paused(event.deliveries[1].name) then
+    return { VERDICT_ACCEPTED, a.id, now, 1, 0, take_lease(event.deliveries[1], a.first_lease) }
+  end
   return { VERDICT_ACCEPTED, a.id, now, 1, one_if(#event.deliveries > 0) }
 end
 

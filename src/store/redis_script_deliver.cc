@@ -50,7 +50,7 @@ local function lease(head, event, d, place_of_name, duration)
 end
 
 local function claim(place_of_name, name, slots, duration, attempts, give_up, skip_dead)
-  if slots <= 0 then return end
+  if slots <= 0 or is_paused(name) then return end
   local next_due, buried, leased, skipped = due_queue(name, slots), 0, 0, {}
   while leased < slots and buried < BURIED_MAX do
     local head, member = next_due()
@@ -96,13 +96,19 @@ const std::string_view kNextDue = R"lua(
 local sources = all_sources()
 local next_due
 for _, name in ipairs(arguments()) do
-  for _, source in ipairs(sources) do
+  for _, source in ipairs(is_paused(name) and {} or sources) do
     local first = call('ZRANGE', tag(source) .. 'q:' .. name, 0, 0, 'WITHSCORES')
     local due = first[2] and tonumber(first[2])
     if due and due ~= HELD and (not next_due or due < next_due) then next_due = due end
   end
 end
 return next_due and max(0, next_due - now) or false
+)lua";
+
+// Arguments: destination, whether it is to be paused. Answer: whether that is news.
+const std::string_view kSetPaused = R"lua(
+local name = argument()
+return call(argument() == '1' and 'SADD' or 'SREM', prefix .. 'paused', name)
 )lua";
 
 // Arguments: new key, dead only, create missing, dry run, destination or nothing, state of the event or nothing, then

@@ -69,7 +69,7 @@ return rows
 )lua";
 
 // Answer: events, in flight, dead, when the oldest pending one was accepted or nothing, then the queues: name and
-// length.
+// length; then the paused destinations.
 const std::string_view kStats = R"lua(
 local LOOKED_AT_MAX = 1000  -- in front of the oldest pending delivery stand those in flight alone
 
@@ -99,7 +99,7 @@ for _, source in ipairs(all_sources()) do
     waiting[#waiting + 1] = call('ZCARD', t .. 'q:' .. name)
   end
 end
-return { count_events, in_flight, dead, oldest and oldest.received or false, waiting }
+return { count_events, in_flight, dead, oldest and oldest.received or false, waiting, call('SMEMBERS', prefix .. 'paused') }
 )lua";
 
 // Arguments: for how long events stay behind the end of their last delivery, how many rows at most. Answer: rows

@@ -9,6 +9,7 @@
 //                           another one for as long, so that no gateway writes here
 //   PREFIX:seq      string  the last SEQ given out
 //   PREFIX:sources  set     the sources that have anything here
+//   PREFIX:paused   set     the destinations that are paused
 //   T e:ID          hash    one event: `s` what never changes, `h` headers, `b` body, `d` its deliveries' records,
 //                           `n` duplicates, `a1` `a2` ... their arrivals, `t:DESTINATION:N` attempt N, `j` keys that
 //                           joined it, `r` the reply of a synchronous source's destination
@@ -49,6 +50,7 @@ enum class RedisScript {
   kFindDuplicate,
   kClaim,
   kNextDue,
+  kSetPaused,
   kReply,
   kGet,
   kList,
@@ -59,7 +61,7 @@ enum class RedisScript {
   kCopy,
   kCopyEnd
 };
-inline constexpr std::size_t kRedisScripts = 13;
+inline constexpr std::size_t kRedisScripts = 14;
 
 // Every script's first arguments: the inbox's marker, and the time where the caller gives it (tests), else nothing.
 std::string redis_script_text(RedisScript script);
@@ -71,6 +73,7 @@ extern const std::string_view kCommit;
 extern const std::string_view kFindDuplicate;
 extern const std::string_view kClaim;
 extern const std::string_view kNextDue;
+extern const std::string_view kSetPaused;
 extern const std::string_view kReply;
 extern const std::string_view kGet;
 extern const std::string_view kList;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "core/dedup.h"
+#include "store/delivery_list.h"
 #include "store/event_filter.h"
 #include "store/headers_codec.h"
 #include "store/redis_codec.h"
@@ -159,6 +160,13 @@ class RedisStore final : public Store {
     return std::optional(now + Duration((*answer).integer()));
   }
 
+  Result<bool> set_paused(const std::string& destination, bool paused) override {
+    RedisCommand call = server_.new_call(RedisScript::kSetPaused, Time());
+    call.add(destination).add_flag(paused);
+    HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kWrite));
+    return (*answer).integer() != 0;
+  }
+
   Result<std::optional<Reply>> reply(const EventId& id) override {
     RedisCommand call = server_.new_call(RedisScript::kReply, Time());
     call.add_own(encode_id(id));
@@ -185,6 +193,8 @@ class RedisStore final : public Store {
     return page;
   }
 
+  Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                  const std::optional<std::string>& cursor) override;
   Result<StoreStats> stats(Time now) override;
   Result<Replayed> replay(const ReplayRequest& request, Time now) override;
 
@@ -220,6 +230,7 @@ class RedisStore final : public Store {
                                            std::string_view index);
   Result<Replayed> replay_ids(const ReplayRequest& request, const std::vector<EventId>& ids, Time now);
   Status add_contents(std::vector<Lease>& leases);
+  Status add_last_attempts(DeliveryList& list);
 
   RedisServer server_;
   RedisRecords records_{server_};
@@ -353,6 +364,55 @@ Result<std::vector<RedisRow>> RedisStore::rows_below(std::int64_t before, int wa
   return rows;
 }
 
+Result<DeliveryPage> RedisStore::deliveries(const DeliveryFilter& filter, int limit,
+                                            const std::optional<std::string>& cursor) {
+  HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
+  EventFilter events;
+  events.source = filter.source;
+  std::string_view index = "i";
+  if (filter.state == DeliveryState::kPending || filter.state == DeliveryState::kInFlight) index = "o";
+  if (filter.state == DeliveryState::kDead) index = "d";
+  DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}};
+  // Without a filter that the index does not know, most rows match, so no more are read than are wanted.
+  const bool all_match = !filter.destination && (!filter.state || index != "i");
+  bool exhausted = false;
+  for (int looked_at = 0; !exhausted && !list.is_full() && looked_at < kSearchRowsMax;) {
+    const int step = all_match ? std::min(kStepRows, limit + 1) : kStepRows;
+    HK_ASSIGN(std::vector<RedisRow> rows, rows_below(list.place.below(), step, events, index));
+    exhausted = rows.size() < static_cast<std::size_t>(step);
+    looked_at += step;
+    for (RedisRow& row : rows) {
+      add_rows(list, row.seq, row.summary, std::move(row.deliveries));
+      if (list.is_full()) break;
+    }
+  }
+  HK_TRY(add_last_attempts(list));
+  return page_of(std::move(list), exhausted);
+}
+
+Status RedisStore::add_last_attempts(DeliveryList& list) {
+  std::vector<RedisCommand> commands;
+  std::vector<std::pair<DeliverySummary*, int>> asked;  // with the attempt's number
+  for (ListedDelivery& listed : list.found) {
+    DeliverySummary& row = listed.row;
+    const int ended = row.attempts - (row.state == DeliveryState::kInFlight ? 1 : 0);
+    if (ended == 0) continue;
+    commands.push_back({"HGET"});
+    commands.back().add_own(server_.event_name(row.source, encode_id(row.event)));
+    commands.back().add_own(fmt::format("t:{}:{}", row.destination, ended));
+    asked.emplace_back(&row, ended);
+  }
+  if (commands.empty()) return {};
+  HK_ASSIGN(const std::vector<RedisAnswer> answers, server_.read(commands));
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if ((*answers[i]).is_nil()) continue;  // The event went meanwhile.
+    HK_ASSIGN(const Attempt attempt, decode_attempt((*answers[i]).text(), asked[i].second));
+    asked[i].first->last_status = attempt.status;
+    asked[i].first->last_error = attempt.error;
+  }
+  return {};
+}
+
 Result<StoreStats> RedisStore::stats(Time now) {
   const RedisCommand call = server_.new_call(RedisScript::kStats, now);
   HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kRead));
@@ -372,6 +432,8 @@ Result<StoreStats> RedisStore::stats(Time now) {
     if (count > 0) stats.pending_by_destination.emplace_back(name, count);
   }
   stats.pending = std::max<std::int64_t>(0, stats.pending - stats.in_flight);
+  for (std::size_t i = 0; i < numbers[5].size(); ++i) stats.paused.emplace_back(numbers[5][i].text());
+  std::sort(stats.paused.begin(), stats.paused.end());
   return stats;
 }
 
@@ -384,7 +446,7 @@ Result<Replayed> RedisStore::replay(const ReplayRequest& request, Time now) {
     }
     return replay_ids(request, ids, now);
   }
-  HK_ASSIGN(Found found, find(request.filter, request.dead_only, kListMax, request.cursor));
+  HK_ASSIGN(Found found, find(request.filter, request.dead_only, request.limit, request.cursor));
   for (const RedisRow& row : found.rows) ids.push_back(row.summary.id);
   HK_ASSIGN(Replayed replayed, replay_ids(request, ids, now));
   replayed.next = std::move(found.next);

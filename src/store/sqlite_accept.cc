@@ -8,14 +8,15 @@
 namespace hookonce {
 
 Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                             SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines,
-                             SqliteReplies& replies) {
+                             SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines, SqliteReplies& replies,
+                             SqlitePauses& pauses) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   keys_ = &keys;
   lines_ = &lines;
   replies_ = &replies;
+  pauses_ = &pauses;
   // Behind `moved_to` too, although its event may be gone: a key of an older number would be looked for in the table
   // alone (sqlite_keys.h).
   HK_ASSIGN(const std::int64_t newest, database.integer("SELECT max(coalesce((SELECT max(seq) FROM events), 0), "
@@ -98,7 +99,12 @@ Status SqliteAccept::insert_delivery(const NewEvent& event, const std::string& n
   HK_ASSIGN(const std::int64_t destination, destinations_->add(name));
   const DeliveryPlace place{seq, destination};
   DeliveryRecord record = new_delivery(now);
-  if (event.first_lease) {
+  bool leased = event.first_lease.has_value();
+  if (leased) {
+    HK_ASSIGN(const bool paused, pauses_->is_paused(destination));
+    leased = !paused;
+  }
+  if (leased) {
     facts.lease = std::make_shared<Lease>(take_lease(record, *event.first_lease, now));
     facts.lease->event = event.id;
     facts.lease->destination = name;

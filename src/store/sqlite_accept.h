@@ -10,6 +10,7 @@
 #include "store/sqlite_keys.h"
 #include "store/sqlite_lines.h"
 #include "store/sqlite_names.h"
+#include "store/sqlite_pauses.h"
 #include "store/sqlite_replies.h"
 
 namespace hookonce {
@@ -18,7 +19,7 @@ class SqliteAccept {
  public:
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                 SqliteKeys& keys, SqliteLines& lines, SqliteReplies& replies);
+                 SqliteKeys& keys, SqliteLines& lines, SqliteReplies& replies, SqlitePauses& pauses);
 
   // REQUIRES: within a write transaction.
   Result<AcceptFacts> accept(const NewEvent& event, Time now);
@@ -52,6 +53,7 @@ class SqliteAccept {
   SqliteKeys* keys_ = nullptr;
   SqliteLines* lines_ = nullptr;
   SqliteReplies* replies_ = nullptr;
+  SqlitePauses* pauses_ = nullptr;
   std::int64_t next_seq_ = 1;
   Statement insert_event_;
   Statement insert_content_;

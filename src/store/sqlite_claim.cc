@@ -7,12 +7,14 @@
 namespace hookonce {
 
 Status SqliteClaim::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
-                            SqliteDeliveries& deliveries, SqliteLines& lines, SqliteReplies& replies) {
+                            SqliteDeliveries& deliveries, SqliteLines& lines, SqliteReplies& replies,
+                            SqlitePauses& pauses) {
   sources_ = &sources;
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   lines_ = &lines;
   replies_ = &replies;
+  pauses_ = &pauses;
   return prepare_all(database,
                      {
                          {&due_,
@@ -45,6 +47,8 @@ Result<Claimed> SqliteClaim::claim(const ClaimRequest& request, Time now) {
 Status SqliteClaim::claim_for(const ClaimDestination& destination, Time now, Contents& contents, Claimed& claimed) {
   HK_ASSIGN(const auto name, destinations_->find(destination.name));
   if (!name) return {};
+  HK_ASSIGN(const bool paused, pauses_->is_paused(*name));
+  if (paused) return {};
   RetryPolicy policy;
   policy.attempts = destination.attempts;
   policy.give_up = destination.give_up;
@@ -164,6 +168,8 @@ Result<std::optional<Time>> SqliteClaim::next_due(const std::vector<std::string>
   for (const std::string& name : destinations) {
     HK_ASSIGN(const auto destination, destinations_->find(name));
     if (!destination) continue;
+    HK_ASSIGN(const bool paused, pauses_->is_paused(*destination));
+    if (paused) continue;
     Query query(next_due_);
     query.bind_integer(*destination);
     HK_ASSIGN(const bool found, query.row());

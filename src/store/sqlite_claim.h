@@ -11,6 +11,7 @@
 #include "store/sqlite_deliveries.h"
 #include "store/sqlite_lines.h"
 #include "store/sqlite_names.h"
+#include "store/sqlite_pauses.h"
 #include "store/sqlite_replies.h"
 #include "store/store.h"
 
@@ -20,7 +21,7 @@ class SqliteClaim {
  public:
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& sources, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                 SqliteLines& lines, SqliteReplies& replies);
+                 SqliteLines& lines, SqliteReplies& replies, SqlitePauses& pauses);
 
   // REQUIRES: within a write transaction.
   Result<Claimed> claim(const ClaimRequest& request, Time now);
@@ -52,6 +53,7 @@ class SqliteClaim {
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteLines* lines_ = nullptr;
   SqliteReplies* replies_ = nullptr;
+  SqlitePauses* pauses_ = nullptr;
   Statement due_;
   Statement content_;
   Statement seq_of_;

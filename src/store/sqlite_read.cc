@@ -8,10 +8,11 @@
 namespace hookonce {
 
 Status SqliteRead::prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                           SqliteSearch& search) {
+                           SqliteSearch& search, SqlitePauses& pauses) {
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   search_ = &search;
+  pauses_ = &pauses;
   return prepare_all(
       database,
       {
@@ -104,6 +105,7 @@ Result<StoreStats> SqliteRead::stats() {
     }
   }
   std::sort(stats.pending_by_destination.begin(), stats.pending_by_destination.end());
+  HK_ASSIGN(stats.paused, pauses_->names());
   if (oldest) {
     Query query(received_at_);
     query.bind_integer(*oldest);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "store/sqlite_pauses.h"
 #include "store/sqlite_search.h"
 
 namespace hookonce {
@@ -11,7 +12,8 @@ namespace hookonce {
 class SqliteRead {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search);
+  Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search,
+                 SqlitePauses& pauses);
 
   // REQUIRES, for both: within a read transaction.
   Result<std::optional<EventDetail>> get(const EventId& id);
@@ -25,6 +27,7 @@ class SqliteRead {
   SqliteNames* destinations_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteSearch* search_ = nullptr;
+  SqlitePauses* pauses_ = nullptr;
   Statement event_;
   Statement duplicates_;
   Statement open_counts_;

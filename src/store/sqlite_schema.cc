@@ -169,7 +169,10 @@ ALTER TABLE arrivals ADD COLUMN signature_hash BLOB NOT NULL DEFAULT x'000000000
 ALTER TABLE arrivals ADD COLUMN same_key INTEGER NOT NULL DEFAULT 1 CHECK (same_key IN (0, 1));
 )sql";
 
-constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies, kSignatures};
+// Migration 6: destinations that a person has paused.
+constexpr const char* kPauses = "CREATE TABLE pauses (destination INTEGER PRIMARY KEY) STRICT;";
+
+constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies, kSignatures, kPauses};
 constexpr std::int64_t kNewest = static_cast<std::int64_t>(std::size(kMigrations));
 
 Status not_ours(const std::string& path) {

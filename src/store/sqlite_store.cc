@@ -13,10 +13,12 @@
 #include "store/sqlite_checkpointer.h"
 #include "store/sqlite_claim.h"
 #include "store/sqlite_copy.h"
+#include "store/sqlite_delivery_list.h"
 #include "store/sqlite_holder.h"
 #include "store/sqlite_keys.h"
 #include "store/sqlite_lines.h"
 #include "store/sqlite_owner_lock.h"
+#include "store/sqlite_pauses.h"
 #include "store/sqlite_read.h"
 #include "store/sqlite_replay.h"
 #include "store/sqlite_replies.h"
@@ -43,6 +45,7 @@ struct Writer {
   SqliteKeys keys;
   SqliteLines lines;
   SqliteReplies replies;
+  SqlitePauses pauses;
   SqliteSearch search;
   SqliteAccept accept;
   SqliteClaim claim;
@@ -58,8 +61,9 @@ struct Writer {
     HK_TRY(lines.prepare(*database, deliveries));
     HK_TRY(replies.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
-    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines, replies));
-    HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines, replies));
+    HK_TRY(pauses.prepare(*database, destinations));
+    HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines, replies, pauses));
+    HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines, replies, pauses));
     HK_TRY(replay.prepare(destinations, deliveries, search));
     HK_TRY(upkeep.prepare(*database, deliveries, keys, lines));
     return records.prepare(*database, sources, destinations, deliveries, keys, lines, replies, accept);
@@ -83,8 +87,10 @@ struct Reader {
   SqliteDeliveries deliveries;
   SqliteKeyLookup keys;
   SqliteReplies replies;
+  SqlitePauses pauses;
   SqliteSearch search;
   SqliteRead read;
+  SqliteDeliveryList delivery_list;
   SqliteHolder holder;
   SqliteRecordReader records;
 
@@ -95,7 +101,9 @@ struct Reader {
     HK_TRY(keys.prepare(*database, *hot));
     HK_TRY(replies.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
-    HK_TRY(read.prepare(*database, destinations, deliveries, search));
+    HK_TRY(pauses.prepare(*database, destinations));
+    HK_TRY(read.prepare(*database, destinations, deliveries, search, pauses));
+    HK_TRY(delivery_list.prepare(*database, destinations, deliveries, search));
     HK_TRY(holder.prepare(*database, sources, deliveries, keys));
     return records.prepare(*database, sources, destinations, deliveries, keys, replies);
   }
@@ -134,6 +142,10 @@ class SqliteStore final : public Store, private InboxRecords {
     return write<Claimed>([&](Writer& writer) { return writer.claim.claim(request, now); });
   }
 
+  Result<bool> set_paused(const std::string& destination, bool paused) override {
+    return write<bool>([&](Writer& writer) { return writer.pauses.set(destination, paused); });
+  }
+
   Result<bool> apply_line_rule(const LineRule& rule, Time now) override {
     return write<bool>([&](Writer& writer) -> Result<bool> {
       HK_ASSIGN(const auto destination, writer.destinations.find(rule.destination));
@@ -168,6 +180,20 @@ class SqliteStore final : public Store, private InboxRecords {
     HK_ASSIGN(EventPage page, find(search, limit, cursor));
     for (FoundEvent& event : search.found) page.items.push_back(std::move(event.summary));
     return page;
+  }
+
+  Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                  const std::optional<std::string>& cursor) override {
+    HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
+    DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    while (!walk.finished) {
+      HK_ASSIGN(const bool done, read<bool>([&walk](Reader& reader) -> Result<bool> {
+                  HK_TRY(reader.delivery_list.step(walk));
+                  return true;
+                }));
+      HK_CHECK(done);
+    }
+    return page_of(std::move(walk.list), walk.exhausted);
   }
 
   Result<StoreStats> stats(Time) override {
@@ -376,7 +402,7 @@ Result<Replayed> SqliteStore::replay(const ReplayRequest& request, Time now) {
   Search search;
   search.filter = request.filter;
   search.dead_deliveries = request.dead_only;
-  HK_ASSIGN(EventPage page, find(search, kListMax, request.cursor));
+  HK_ASSIGN(EventPage page, find(search, request.limit, request.cursor));
   HK_ASSIGN(Replayed replayed,
             write<Replayed>([&](Writer& writer) { return writer.replay.found(request, search.found, now); }));
   replayed.next = std::move(page.next);

@@ -75,6 +75,34 @@ struct EventPage {
   std::optional<std::string> next;  // opaque cursor; nullopt at the end. Stable under inserts
 };
 
+struct DeliveryFilter {
+  std::optional<std::string> source;
+  std::optional<DeliveryState> state;
+  std::optional<std::string> destination;
+};
+
+// One delivery as a row of a list, with what is asked for of its event.
+struct DeliverySummary {
+  EventId event;
+  std::string source;
+  std::string type;
+  std::optional<std::string> key;
+  Time received_at{};
+  std::string destination;
+  DeliveryState state = DeliveryState::kPending;
+  int attempts = 0;        // the newest one's number
+  int last_status = 0;     // of the newest attempt that has ended: 0 where no answer came, or there is none
+  std::string last_error;  // likewise; empty on success
+  std::optional<Time> next_attempt_at;  // as in Delivery
+  std::optional<Time> delivered_at;
+};
+
+struct DeliveryPage {
+  // As EventPage; the deliveries of one event by destination name.
+  std::vector<DeliverySummary> items;
+  std::optional<std::string> next;
+};
+
 struct ReplayRequest {
   std::vector<EventId> ids;  // these, or where empty, what `filter` matches
   EventFilter filter;
@@ -84,7 +112,8 @@ struct ReplayRequest {
   bool create_missing = false;
   bool new_key = false;
   bool dry_run = false;               // counts, changes nothing
-  std::optional<std::string> cursor;  // of the previous part; a call handles at most kListMax events
+  std::optional<std::string> cursor;  // of the previous part
+  int limit = kListMax;               // events of a part; a call with `ids` does them all. REQUIRES: 1 to kListMax
 };
 
 struct ReplayedDelivery {
@@ -112,8 +141,9 @@ struct StoreStats {
   std::int64_t dead = 0;
   std::optional<Time> oldest_pending;
   std::vector<std::pair<std::string, std::int64_t>>
-      pending_by_destination;  // pending and in flight, orphaned ones included
-  std::int64_t log_bytes = 0;  // of the write-ahead log, where there is one
+      pending_by_destination;       // pending and in flight, orphaned ones included
+  std::vector<std::string> paused;  // destinations, ascending; also such as nobody delivers to
+  std::int64_t log_bytes = 0;       // of the write-ahead log, where there is one
 };
 
 struct PruneRequest {
@@ -156,6 +186,11 @@ class Store {
   // When the next delivery to one of `destinations` becomes due (the past: now); nullopt where nothing is waiting.
   virtual Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) = 0;
 
+  // Holds a destination or frees it, for every gateway on this store and across restarts. Once a pause has returned,
+  // claim() leaves the destination alone (it buries nothing there either), next_due() does not speak of it, and
+  // commit() gives no first lease of it. What is in flight ends as ever. Any name will do. Whether that is news.
+  virtual Result<bool> set_paused(const std::string& destination, bool paused) = 0;
+
   // What the destination of a synchronous source's event answered; nullopt while there is none. A backend without
   // replies has none.
   virtual Result<std::optional<Reply>> reply(const EventId& id);
@@ -163,6 +198,9 @@ class Store {
   virtual Result<std::optional<EventDetail>> get(const EventId& id) = 0;
   // kInvalid for a cursor that is not one. REQUIRES: 1 <= limit <= kListMax.
   virtual Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) = 0;
+  // As list().
+  virtual Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                          const std::optional<std::string>& cursor) = 0;
   virtual Result<StoreStats> stats(Time now) = 0;
 
   // Puts deliveries back to pending, due now, with a fresh policy; marks them as replayed. kNotFound for an unknown id.

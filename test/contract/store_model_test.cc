@@ -88,6 +88,17 @@ std::string text_of(const EventPage& page) {
   return text + (page.next ? "more" : "end");
 }
 
+std::string text_of(const DeliveryPage& page) {
+  std::string text;
+  for (const DeliverySummary& row : page.items) {
+    text += row.event.text() + " " + row.source + " " + row.type + " " + row.key.value_or("-") + " " +
+            text_of(row.received_at) + " " + row.destination + " " + std::string(to_string(row.state)) + " " +
+            std::to_string(row.attempts) + " " + std::to_string(row.last_status) + " " + row.last_error + " " +
+            text_of(row.next_attempt_at) + " " + text_of(row.delivered_at) + "\n";
+  }
+  return text + (page.next ? "more" : "end");
+}
+
 std::string text_of(const Replayed& replayed) {
   std::string text;
   for (const ReplayedDelivery& delivery : replayed.deliveries) {
@@ -101,6 +112,7 @@ std::string text_of(const StoreStats& stats) {
   std::string text = std::to_string(stats.pending) + " " + std::to_string(stats.in_flight) + " " +
                      std::to_string(stats.dead) + " " + text_of(stats.oldest_pending);
   for (const auto& [name, count] : stats.pending_by_destination) text += " " + name + "=" + std::to_string(count);
+  for (const std::string& name : stats.paused) text += " " + name + " paused";
   return text;
 }
 
@@ -209,7 +221,7 @@ class StoreModel : public StoreFixture {
       case 6:
         return step_replay();
       case 7:
-        return step_list();
+        return chance(50) ? step_list() : step_deliveries();
       case 8: {
         const EventId id = event();
         compare("reply", store_->reply(id), model_->reply(id));
@@ -234,6 +246,7 @@ class StoreModel : public StoreFixture {
       default:
         pass(std::chrono::milliseconds(pick(15000)));
         if (chance(5)) reopen();
+        if (chance(30)) step_pause();
     }
   }
 
@@ -262,6 +275,13 @@ class StoreModel : public StoreFixture {
     leases_.insert(leases_.end(), claimed.value().leases.begin(), claimed.value().leases.end());
   }
 
+  // More often ended than begun, so that the others find something to do.
+  void step_pause() {
+    const std::string name = destination();
+    const bool paused = chance(30);
+    compare("set_paused", store_->set_paused(name, paused), model_->set_paused(name, paused));
+  }
+
   void step_replay() {
     ReplayRequest request;
     if (chance(50) && !events_.empty()) {
@@ -274,6 +294,8 @@ class StoreModel : public StoreFixture {
     request.create_missing = chance(30);
     request.new_key = chance(30);
     request.dry_run = chance(30);
+    // Which events are looked at for their dead deliveries is the backend's own business.
+    if (!request.dead_only && chance(20)) request.limit = 1 + pick(3);
     compare("replay", store_->replay(request, now_), model_->replay(request, now_));
   }
 
@@ -284,6 +306,22 @@ class StoreModel : public StoreFixture {
       const auto mine = store_->list(filter, 1 + page * 3, cursor);
       const auto model = model_->list(filter, 1 + page * 3, model_cursor);
       compare("list", mine, model);
+      if (!mine.ok() || !model.ok() || !mine.value().next || !model.value().next) return;
+      cursor = mine.value().next;
+      model_cursor = model.value().next;
+    }
+  }
+
+  void step_deliveries() {
+    DeliveryFilter filter;
+    if (chance(30)) filter.source = source();
+    if (chance(60)) filter.state = static_cast<DeliveryState>(pick(4));
+    if (chance(30)) filter.destination = destination();
+    std::optional<std::string> cursor, model_cursor;
+    for (int page = 0; page < 4; ++page) {
+      const auto mine = store_->deliveries(filter, 1 + page * 3, cursor);
+      const auto model = model_->deliveries(filter, 1 + page * 3, model_cursor);
+      compare("deliveries", mine, model);
       if (!mine.ok() || !model.ok() || !mine.value().next || !model.value().next) return;
       cursor = mine.value().next;
       model_cursor = model.value().next;
@@ -304,6 +342,9 @@ class StoreModel : public StoreFixture {
   // Opening made what was in flight due at this moment, which sorts otherwise than the ends of the leases did; so all
   // of it is taken.
   void step_claim_everything() {
+    for (const char* name : {"a", "b", "c"}) {
+      compare("set_paused", store_->set_paused(name, false), model_->set_paused(name, false));
+    }
     ClaimRequest request;
     for (const char* name : {"a", "b", "c"}) {
       request.destinations.push_back({name, 10000, std::chrono::seconds(10), 1000, std::chrono::hours(1000)});

@@ -155,6 +155,7 @@ void Auditor::leased(const ClaimDestination& limits, const Lease& lease, Time no
     return fail("a lease of {} to {}, which nobody accepted", lease.event.text(), lease.destination);
   DeliveryBook& book = *found;
   const std::string name = fmt::format("{} to {}", lease.event.text(), lease.destination);
+  if (paused_.contains(lease.destination)) return fail("{} was claimed while it is paused", name);
   if (!is_open(book.state)) return fail("{} was claimed and is {}", name, to_string(book.state));
   if (book.state == DeliveryState::kPending && book.due_at > now) return fail("{} was claimed before it is due", name);
   if (book.state == DeliveryState::kInFlight) {
@@ -183,8 +184,8 @@ void Auditor::leased(const ClaimDestination& limits, const Lease& lease, Time no
 
 void Auditor::buried(const ClaimDestination& limits, const DeadDelivery& dead, Time now) {
   DeliveryBook* book = find(dead.event, dead.destination);
-  if (book == nullptr || book->state != DeliveryState::kInFlight || book->lease_until > now ||
-      !used_up(limits.attempts, limits.give_up, book->counted, now - book->armed_at))
+  if (book == nullptr || paused_.contains(dead.destination) || book->state != DeliveryState::kInFlight ||
+      book->lease_until > now || !used_up(limits.attempts, limits.give_up, book->counted, now - book->armed_at))
     return fail("{} to {} was buried alive", dead.event.text(), dead.destination);
   change(*book, DeliveryState::kDead);
   book->ended_at = now;

@@ -31,6 +31,13 @@ class Auditor {
   void claimed(const ClaimRequest& request, const Claimed& claimed, Time now);
   void replayed(const Replayed& replayed, bool new_key, Time now);
   void pruned(const PruneRequest& request, Store& truth);
+  void paused(const std::string& destination, bool paused) {
+    if (paused) {
+      paused_.insert(destination);
+    } else {
+      paused_.erase(destination);
+    }
+  }
   // Every process died and the store was opened anew, which ends every lease.
   void reopened(Time now);
 
@@ -132,6 +139,7 @@ class Auditor {
   std::vector<Running> running_;
   std::set<std::tuple<EventId, std::string, int>> sent_;
   std::set<EventId> touched_;
+  std::set<std::string> paused_;
   int open_deliveries_ = 0;
   std::optional<std::string> violation_;
 };

@@ -62,6 +62,9 @@ class FaultStore final : public ForwardingStore {
     }
     return inner().next_due(names, clock_.now());
   }
+  Result<bool> set_paused(const std::string& destination, bool paused) override {
+    return write<bool>([&] { return inner().set_paused(destination, paused); });
+  }
   Result<Replayed> replay(const ReplayRequest& request, Time) override {
     return write<Replayed>([&] { return inner().replay(request, clock_.now()); });
   }

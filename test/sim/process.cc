@@ -225,6 +225,13 @@ void Process::refuse(Waiting& waiting, const Status& status) {
   answer(std::move(waiting.request), status.code() == Code::kInternal ? kInternalError : kAway);
 }
 
+void Process::set_paused(const std::string& destination, bool paused) {
+  const auto changed = store_.set_paused(destination, paused);
+  world_.trace.add("i{} {} {}: {}", instance_, paused ? "pauses" : "resumes", destination,
+                   changed.ok() ? (*changed ? "done" : "no news") : "failed");
+  if (!paused && (changed.ok() || changed.code() == Code::kUnknown)) nudged_ = true;
+}
+
 void Process::replay(const ReplayRequest& request) {
   const auto replayed = store_.replay(request, now());
   world_.trace.add("i{} replay: {}", instance_, to_string(replayed.code()));

@@ -59,6 +59,7 @@ class Process {
   void receive(Request request);
   void configure(std::shared_ptr<const Config> config);
   void replay(const ReplayRequest& request);
+  void set_paused(const std::string& destination, bool paused);
   std::size_t destinations() const { return config_->destinations.size(); }
   // SIGTERM: takes no more, waits for attempts until `limit`, releases the rest. REQUIRES: called once.
   void drain(Duration limit);

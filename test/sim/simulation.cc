@@ -56,6 +56,7 @@ class Simulation {
   void replay(Instance& instance);
   void reload(Instance& instance);
   void prune(Instance& instance);
+  void pause(Instance& instance);
   void step_wall(Instance& instance);
 
   void rest();
@@ -122,7 +123,7 @@ void Simulation::act(int draw) {
   if (draw <= 93) return drain(any());
   if (draw <= 95) return replay(any());
   if (draw <= 97) return reload(any());
-  if (draw <= 98) return prune(any());
+  if (draw <= 98) return world_.random.percent(50) ? prune(any()) : pause(any());
   if (draw <= 99) return step_wall(any());
   if (world_.random.percent(50)) return rest();
   Instance& instance = any();
@@ -240,6 +241,13 @@ void Simulation::prune(Instance& instance) {
   world_.trace.add("i{} prunes {}", instance.number, removed.ok() ? removed.value() : -1);
 }
 
+void Simulation::pause(Instance& instance) {
+  const std::vector<std::string> names = all_destinations();
+  const std::string& name = names[world_.random.below(names.size())];
+  const bool paused = world_.random.percent(50);
+  if (instance.process) instance.process->set_paused(name, paused);
+}
+
 void Simulation::step_wall(Instance& instance) {
   instance.clocks.wall = world_.random.percent(50) ? Duration::zero() : world_.random.between(-hours(3), hours(3));
   world_.trace.add("i{} wall clock steps", instance.number);
@@ -281,6 +289,10 @@ void Simulation::mend() {
     if (instance->process && instance->process->destinations() < all_destinations().size())
       instance->process->configure(world_.plan.config);
     start(*instance);
+  }
+  const auto stats = world_.store->truth().stats(world_.now());
+  for (const std::string& name : stats.ok() ? stats.value().paused : std::vector<std::string>()) {
+    instances_[0]->process->set_paused(name, false);  // the others find out by looking
   }
 }
 

@@ -25,10 +25,17 @@ class ForwardingStore : public Store {
   Result<std::optional<Time>> next_due(const std::vector<std::string>& names, Time now) override {
     return inner_.next_due(names, now);
   }
+  Result<bool> set_paused(const std::string& destination, bool paused) override {
+    return inner_.set_paused(destination, paused);
+  }
   Result<std::optional<Reply>> reply(const EventId& id) override { return inner_.reply(id); }
   Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_.get(id); }
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     return inner_.list(filter, limit, cursor);
+  }
+  Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                  const std::optional<std::string>& cursor) override {
+    return inner_.deliveries(filter, limit, cursor);
   }
   Result<StoreStats> stats(Time now) override { return inner_.stats(now); }
   Result<Replayed> replay(const ReplayRequest& request, Time now) override { return inner_.replay(request, now); }

@@ -45,6 +45,10 @@ class ScriptedStore final : public Store {
     HK_TRY(health());
     return inner_->next_due(names, now);
   }
+  Result<bool> set_paused(const std::string& destination, bool paused) override {
+    HK_TRY(health());
+    return inner_->set_paused(destination, paused);
+  }
   Result<std::optional<EventDetail>> get(const EventId& id) override {
     HK_TRY(health());
     return inner_->get(id);
@@ -52,6 +56,11 @@ class ScriptedStore final : public Store {
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     HK_TRY(health());
     return inner_->list(filter, limit, cursor);
+  }
+  Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
+                                  const std::optional<std::string>& cursor) override {
+    HK_TRY(health());
+    return inner_->deliveries(filter, limit, cursor);
   }
   Result<StoreStats> stats(Time now) override {
     HK_TRY(health());

@@ -1,0 +1,99 @@
+#include "store/postgres_delivery_list.h"
+
+#include <fmt/format.h>
+
+#include "store/postgres_deliveries.h"
+
+namespace hookonce {
+
+namespace {
+
+constexpr std::int64_t kStepCandidates = 4000;    // a few milliseconds
+constexpr std::int64_t kCandidatesMax = 200'000;  // of one call
+constexpr std::int64_t kNewestFirst = 8000;       // see sql_for()
+
+constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
+constexpr const char* kOpen =
+    "SELECT DISTINCT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
+constexpr const char* kDead =
+    "SELECT DISTINCT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
+
+// The first row says how far the step came, whether anything matched or not.
+std::string step_sql(const char* candidates) {
+  return fmt::format(
+      "WITH candidates AS MATERIALIZED ({}), "
+      "reach AS (SELECT count(*) AS candidates, min(seq) AS lowest FROM candidates), "
+      "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at "
+      "FROM candidates c JOIN deliveries d ON d.seq = c.seq JOIN events e ON e.seq = c.seq "
+      "WHERE ($3::bytea IS NULL OR e.source = $3) AND ($4::bigint IS NULL OR d.state = $4) "
+      "AND ($5::bytea IS NULL OR d.destination = $5) AND (d.seq < $6 OR (d.seq = $6 AND d.destination > $7::bytea)) "
+      "ORDER BY d.seq DESC, d.destination LIMIT $8) "
+      "SELECT r.candidates, r.lowest, m.seq, m.destination, {}, m.id, m.source, m.type, m.key, m.received_at, "
+      "a.status, a.error FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error FROM attempts "
+      "WHERE seq = m.seq AND destination = m.destination ORDER BY number DESC LIMIT 1) a ON true) ON true "
+      "ORDER BY m.seq DESC, m.destination",
+      candidates, kDeliveryColumns);
+}
+constexpr int kSeqColumn = 2;
+constexpr int kRecordColumn = 4;
+constexpr int kEventColumn = kRecordColumn + kDeliveryColumnCount;
+constexpr int kAttemptColumn = kEventColumn + 5;
+
+// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
+// this takes time, enough of them are among the newest events.
+const std::string& sql_for(const PostgresDeliveryWalk& walk) {
+  static const std::string all = step_sql(kAllEvents);
+  static const std::string open = step_sql(kOpen);
+  static const std::string dead = step_sql(kDead);
+  const auto& state = walk.list.filter.state;
+  if (state == DeliveryState::kDead) return dead;
+  const bool wants_open = state == DeliveryState::kPending || state == DeliveryState::kInFlight;
+  return wants_open && walk.candidates >= kNewestFirst ? open : all;
+}
+
+PostgresParameters parameters_of(const DeliveryList& list) {
+  PostgresParameters parameters;
+  parameters.add_bigint(list.place.below()).add_bigint(kStepCandidates).add_bytes(list.filter.source);
+  parameters.add_bigint(list.filter.state ? std::optional(static_cast<std::int64_t>(*list.filter.state))
+                                          : std::nullopt);
+  parameters.add_bytes(list.filter.destination).add_bigint(list.place.seq).add_bytes(list.place.after);
+  parameters.add_bigint(static_cast<std::int64_t>(list.limit + 1 - list.found.size()));
+  return parameters;
+}
+
+ListedDelivery read_row(const PostgresResult& answer, int row) {
+  EventSummary event;
+  event.id = EventId(answer.uuid(row, kEventColumn));
+  event.source = answer.bytes(row, kEventColumn + 1);
+  event.type = answer.bytes(row, kEventColumn + 2);
+  event.key = answer.optional_bytes(row, kEventColumn + 3);
+  event.received_at = answer.time(row, kEventColumn + 4);
+  ListedDelivery listed;
+  listed.seq = answer.bigint(row, kSeqColumn);
+  listed.row = row_of(event, std::string(answer.bytes(row, kSeqColumn + 1)), read_record(answer, row, kRecordColumn));
+  if (!answer.is_null(row, kAttemptColumn)) {
+    listed.row.last_status = answer.integer(row, kAttemptColumn);
+    listed.row.last_error = answer.bytes(row, kAttemptColumn + 1);
+  }
+  return listed;
+}
+
+}  // namespace
+
+Status walk_step(PostgresConnection& connection, const PostgresTransaction& transaction, PostgresDeliveryWalk& walk) {
+  connection.begin(transaction);
+  connection.add(sql_for(walk), parameters_of(walk.list));
+  HK_ASSIGN(const auto results, connection.run_and_commit());
+  const PostgresResult& answer = results.at(0);
+  for (int row = 0; row < answer.rows(); ++row) {
+    if (!answer.is_null(row, kSeqColumn)) walk.list.found.push_back(read_row(answer, row));
+  }
+  const std::int64_t candidates = answer.bigint(0, 0);
+  walk.candidates += candidates;
+  walk.exhausted = candidates < kStepCandidates;
+  if (!walk.list.is_full() && !answer.is_null(0, 1)) walk.list.place = {answer.bigint(0, 1), std::nullopt};
+  walk.finished = walk.exhausted || walk.list.is_full() || walk.candidates >= kCandidatesMax;
+  return {};
+}
+
+}  // namespace hookonce

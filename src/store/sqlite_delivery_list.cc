@@ -1,0 +1,100 @@
+#include "store/sqlite_delivery_list.h"
+
+#include <algorithm>
+
+namespace hookonce {
+
+namespace {
+
+constexpr std::int64_t kStepRows = 2000;       // events of one step: a few milliseconds
+constexpr std::int64_t kRowsMax = 100'000;     // events of one call: about half a second
+constexpr std::int64_t kNewestFirst = 10'000;  // see candidates_for()
+
+}  // namespace
+
+Status SqliteDeliveryList::prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries,
+                                   SqliteSearch& search) {
+  destinations_ = &destinations;
+  deliveries_ = &deliveries;
+  search_ = &search;
+  return prepare_all(database, {
+                                   {&all_, "SELECT seq FROM events WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
+                                   {&open_,
+                                    "SELECT seq FROM deliveries INDEXED BY deliveries_open "
+                                    "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
+                                   {&dead_,
+                                    "SELECT seq FROM deliveries INDEXED BY deliveries_dead "
+                                    "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
+                                   {&last_attempt_,
+                                    "SELECT status, error FROM attempts WHERE seq = ? AND destination = ? "
+                                    "ORDER BY number DESC LIMIT 1"},
+                               });
+}
+
+// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
+// this takes time, enough of them are among the newest events.
+Statement& SqliteDeliveryList::candidates_for(const DeliveryWalk& walk) {
+  const auto& state = walk.list.filter.state;
+  if (state == DeliveryState::kDead) return dead_;
+  const bool open = state == DeliveryState::kPending || state == DeliveryState::kInFlight;
+  return open && walk.rows >= kNewestFirst ? open_ : all_;
+}
+
+Status SqliteDeliveryList::step(DeliveryWalk& walk) {
+  std::vector<std::int64_t> seqs;  // an event appears once per delivery in the indexes
+  {
+    Query query(candidates_for(walk));
+    query.bind_integer(walk.list.place.below()).bind_integer(kStepRows);
+    while (true) {
+      HK_ASSIGN(const bool more, query.row());
+      if (!more) break;
+      seqs.push_back(query.integer(0));
+    }
+  }
+  walk.exhausted = static_cast<std::int64_t>(seqs.size()) < kStepRows;
+  walk.rows += static_cast<std::int64_t>(seqs.size());
+  seqs.erase(std::unique(seqs.begin(), seqs.end()), seqs.end());
+  for (std::int64_t seq : seqs) {
+    HK_TRY(look_at(seq, walk.list));
+    if (walk.list.is_full()) break;
+  }
+  walk.finished = walk.exhausted || walk.list.is_full() || walk.rows >= kRowsMax;
+  return {};
+}
+
+Status SqliteDeliveryList::look_at(std::int64_t seq, DeliveryList& list) {
+  HK_ASSIGN(const std::vector<PlacedDelivery> placed, deliveries_->of_event(seq));
+  std::vector<std::pair<std::string, DeliveryRecord>> records;
+  bool wanted = false;
+  for (const PlacedDelivery& delivery : placed) {
+    HK_ASSIGN(const std::string name, destinations_->name_of(delivery.place.destination));
+    wanted = wanted || matches(list.filter, name, delivery.record.state);
+    records.emplace_back(name, delivery.record);
+  }
+  if (!wanted) {
+    list.place = {seq, std::nullopt};
+    return {};
+  }
+  HK_ASSIGN(const auto event, search_->by_seq(seq, EventFilter()));
+  if (!event) return internal("the event of a delivery is missing");
+  const std::size_t before = list.found.size();
+  add_rows(list, seq, event->summary, std::move(records));
+  for (std::size_t i = before; i < list.found.size(); ++i) {
+    DeliverySummary& row = list.found[i].row;
+    HK_ASSIGN(const auto destination, destinations_->find(row.destination));
+    HK_TRY(add_last_attempt({seq, destination.value_or(0)}, row));  // No name has the number 0.
+  }
+  return {};
+}
+
+Status SqliteDeliveryList::add_last_attempt(DeliveryPlace place, DeliverySummary& row) {
+  Query query(last_attempt_);
+  query.bind_integer(place.seq).bind_integer(place.destination);
+  HK_ASSIGN(const bool found, query.row());
+  if (!found) return {};
+  row.last_status = static_cast<int>(query.integer(0));
+  row.last_error = query.blob(1);
+  return {};
+}
+
+}  // namespace hookonce

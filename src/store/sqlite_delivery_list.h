@@ -1,0 +1,46 @@
+// Lists deliveries in short reads, as sqlite_search.h does events.
+//
+//   DeliveryWalk walk{list};
+//   while (!walk.finished) HK_TRY(finder.step(walk));
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/delivery_list.h"
+#include "store/sqlite_search.h"
+
+namespace hookonce {
+
+struct DeliveryWalk {
+  DeliveryList list;
+  std::int64_t rows = 0;  // events looked at
+  bool finished = false;
+  bool exhausted = false;  // valid once finished: nothing further matches
+};
+
+class SqliteDeliveryList {
+ public:
+  // REQUIRES: the arguments outlive this.
+  Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search);
+
+  // Looks at the next events. REQUIRES: within a read transaction of its own.
+  Status step(DeliveryWalk& walk);
+
+ private:
+  Statement& candidates_for(const DeliveryWalk& walk);
+  Status look_at(std::int64_t seq, DeliveryList& list);
+  Status add_last_attempt(DeliveryPlace place, DeliverySummary& row);
+
+  SqliteNames* destinations_ = nullptr;
+  SqliteDeliveries* deliveries_ = nullptr;
+  SqliteSearch* search_ = nullptr;
+  Statement all_;
+  Statement open_;
+  Statement dead_;
+  Statement last_attempt_;
+};
+
+}  // namespace hookonce
