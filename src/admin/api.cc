@@ -5,6 +5,7 @@
 #include "admin/access.h"
 #include "admin/answers.h"
 #include "admin/dashboard.h"
+#include "admin/destination_calls.h"
 #include "admin/event_calls.h"
 #include "admin/event_queries.h"
 #include "admin/openapi.h"
@@ -77,10 +78,16 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
       return replay_event(context, event);
     case Call::kReplayEvents:
       return replay_events(context, request.body);
+    case Call::kListDeliveries:
+      return list_deliveries(context, request.query);
     case Call::kSources:
       return list_sources(context);
     case Call::kDestinations:
       return list_destinations(context);
+    case Call::kPause:
+      return set_paused(context, event, true);
+    case Call::kResume:
+      return set_paused(context, event, false);
     case Call::kStats:
       return show_stats(context);
     case Call::kStream:
@@ -90,7 +97,7 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
 }
 
 bool checks_its_query(Call call) {
-  return call == Call::kListEvents || call == Call::kGetEvent || call == Call::kStream;
+  return call == Call::kListEvents || call == Call::kGetEvent || call == Call::kListDeliveries || call == Call::kStream;
 }
 // Probes and scrapers add parameters of their own, which mean nothing here.
 bool ignores_its_query(Call call) {

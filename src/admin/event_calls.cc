@@ -50,12 +50,13 @@ Status check_destination(const EventDetail& event, const std::string& destinatio
                         " for source \"" + event.summary.source + "\"; add it to the source's `destinations`");
 }
 
-// Runs all parts of a replay. On an error `done` says how many deliveries the parts before it took.
+// Runs all parts of a replay, or one. On an error `matched` says how many deliveries the parts before it took.
 struct ReplayTotals {
   std::int64_t matched = 0;
+  std::optional<std::string> next;
   Status failed;
 };
-ReplayTotals replay_all(Store& store, ReplayRequest request, Time now) {
+ReplayTotals replay_parts(Store& store, ReplayRequest request, bool all, Time now) {
   ReplayTotals totals;
   do {
     Result<Replayed> part = store.replay(request, now);
@@ -65,7 +66,8 @@ ReplayTotals replay_all(Store& store, ReplayRequest request, Time now) {
     }
     totals.matched += static_cast<std::int64_t>(part->deliveries.size());
     request.cursor = std::move(part->next);
-  } while (request.cursor);
+  } while (all && request.cursor);
+  totals.next = std::move(request.cursor);
   return totals;
 }
 
@@ -82,6 +84,18 @@ HttpResponse list_events(const CallContext& context, std::string_view query) {
   if (!page.ok()) return store_error_answer(page.status());
   json::array items;
   for (const EventSummary& event : page->items) items.push_back(summary_view(event));
+  json::object answer{{"items", std::move(items)}};
+  answer["next_cursor"] = page->next ? json::value(json_text(*page->next)) : json::value(nullptr);
+  return json_answer(200, answer);
+}
+
+HttpResponse list_deliveries(const CallContext& context, std::string_view query) {
+  const Result<DeliveriesQuery> list = parse_deliveries_query(query);
+  if (!list.ok()) return bad_parameter(list.status());
+  const Result<DeliveryPage> page = context.store.deliveries(list->filter, list->limit, list->cursor);
+  if (!page.ok()) return store_error_answer(page.status());
+  json::array items;
+  for (const DeliverySummary& delivery : page->items) items.push_back(delivery_view(delivery, context.config));
   json::object answer{{"items", std::move(items)}};
   answer["next_cursor"] = page->next ? json::value(json_text(*page->next)) : json::value(nullptr);
   return json_answer(200, answer);
@@ -166,18 +180,24 @@ HttpResponse replay_events(const CallContext& context, std::string_view body) {
   request.destination = wanted->destination;
   request.new_key = wanted->new_key;
   request.dry_run = wanted->dry_run;
-  const ReplayTotals totals = replay_all(context.store, std::move(request), context.now);
+  request.cursor = wanted->cursor;
+  if (wanted->limit) request.limit = *wanted->limit;
+  const ReplayTotals totals = replay_parts(context.store, std::move(request), !wanted->is_part(), context.now);
   if (!wanted->dry_run && (totals.matched > 0 || totals.failed.code() == Code::kUnknown)) nudge(context);
   if (!wanted->dry_run && totals.matched > 0) {
     log_info("replayed", {{"destination", wanted->destination.value_or("*")},
                           {"deliveries", totals.matched},
                           {"new_key", wanted->new_key}});
   }
+  if (totals.failed.code() == Code::kInvalid) return bad_field(totals.failed);  // the cursor
   if (!totals.failed.ok()) {
     return store_error_answer(
         totals.failed.with_context(std::to_string(totals.matched) + " deliveries were taken, then"));
   }
-  return json_answer(202, json::object{{"matched", totals.matched}});
+  json::object answer{{"matched", totals.matched}};
+  if (wanted->is_part())
+    answer["next_cursor"] = totals.next ? json::value(json_text(*totals.next)) : json::value(nullptr);
+  return json_answer(202, answer);
 }
 
 }  // namespace hookonce

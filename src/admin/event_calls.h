@@ -9,6 +9,8 @@ namespace hookonce {
 
 HttpResponse list_events(const CallContext& context, std::string_view query);
 
+HttpResponse list_deliveries(const CallContext& context, std::string_view query);
+
 struct EventCall {
   std::string_view id;  // as it stands in the path
   std::string_view query;

@@ -78,6 +78,20 @@ Result<int> parse_limit(std::string_view text) {
   return invalid("`limit` is \"" + to_utf8(text) + "\"; it is a number from 1 to " + std::to_string(kListMax));
 }
 
+Result<DeliveryState> parse_delivery_state(std::string_view text) {
+  for (const DeliveryState state :
+       {DeliveryState::kPending, DeliveryState::kInFlight, DeliveryState::kDelivered, DeliveryState::kDead}) {
+    if (text == to_string(state)) return state;
+  }
+  return invalid("`state` is \"" + to_utf8(text) + "\"; it is pending, in_flight, delivered or dead");
+}
+
+Result<int> read_limit(const json::value& value) {
+  const auto* limit = value.if_int64();
+  if (limit != nullptr && *limit >= 1 && *limit <= kListMax) return static_cast<int>(*limit);
+  return invalid("`limit` must be a number from 1 to " + std::to_string(kListMax));
+}
+
 Result<bool> read_bool(std::string_view name, const json::value& value) {
   if (const bool* flag = value.if_bool()) return *flag;
   return invalid("`" + std::string(name) + "` must be true or false");
@@ -119,6 +133,26 @@ Result<ListQuery> parse_list_query(std::string_view query, Time now) {
   return list;
 }
 
+Result<DeliveriesQuery> parse_deliveries_query(std::string_view query) {
+  HK_ASSIGN(Pairs pairs, parse_query(query, {"source", "state", "destination", "limit", "cursor"}));
+  DeliveriesQuery list;
+  for (auto& [name, value] : pairs) {
+    if (value.empty()) continue;
+    if (name == "source") {
+      list.filter.source = std::move(value);
+    } else if (name == "state") {
+      HK_ASSIGN(list.filter.state, parse_delivery_state(value));
+    } else if (name == "destination") {
+      list.filter.destination = std::move(value);
+    } else if (name == "limit") {
+      HK_ASSIGN(list.limit, parse_limit(value));
+    } else {
+      list.cursor = std::move(value);
+    }
+  }
+  return list;
+}
+
 Result<bool> parse_reveal(std::string_view query) {
   HK_ASSIGN(const Pairs pairs, parse_query(query, {"reveal"}));
   if (pairs.empty() || pairs.front().second.empty()) return false;
@@ -148,6 +182,13 @@ Status expect_no_query(std::string_view query) {
 bool ReplaysBody::names_nothing() const {
   return !dead && !destination && !filter.source && !filter.type && !filter.state && !filter.key &&
          filter.query.empty() && !filter.since && !filter.until;
+}
+
+Status expect_no_fields(const json::value& body) {
+  HK_ASSIGN(const json::object* object, read_object(body));
+  if (object->empty()) return {};
+  const auto name = object->begin()->key();
+  return unknown_name("field", std::string_view(name.data(), name.size()), {});
 }
 
 Result<ReplayBody> parse_replay_body(const json::value& body) {
@@ -183,9 +224,15 @@ Result<ReplaysBody> parse_replays_body(const json::value& body, Time now) {
       HK_ASSIGN(replays.new_key, read_bool(name, value));
     } else if (name == "dry_run") {
       HK_ASSIGN(replays.dry_run, read_bool(name, value));
+    } else if (name == "limit") {
+      if (value.is_null()) continue;
+      HK_ASSIGN(replays.limit, read_limit(value));
+    } else if (name == "cursor") {
+      if (value.is_null()) continue;
+      HK_ASSIGN(replays.cursor, read_string(name, value));
     } else {
       Names known = kFilters;
-      known.insert(known.end(), {"dead", "destination", "new_key", "dry_run"});
+      known.insert(known.end(), {"dead", "destination", "new_key", "dry_run", "limit", "cursor"});
       return unknown_name("field", name, known);
     }
   }

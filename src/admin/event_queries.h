@@ -23,6 +23,13 @@ struct ListQuery {
 
 // The query of GET /api/v1/events.
 Result<ListQuery> parse_list_query(std::string_view query, Time now);
+struct DeliveriesQuery {
+  DeliveryFilter filter;
+  int limit = kListDefault;
+  std::optional<std::string> cursor;
+};
+// The query of GET /api/v1/deliveries.
+Result<DeliveriesQuery> parse_deliveries_query(std::string_view query);
 // The query of GET /api/v1/events/{id}: whether secrets are to be shown.
 Result<bool> parse_reveal(std::string_view query);
 // The query of GET /api/v1/stream.
@@ -40,9 +47,14 @@ struct ReplaysBody {
   std::optional<std::string> destination;
   bool new_key = false;
   bool dry_run = false;
+  std::optional<int> limit;           // events of one part
+  std::optional<std::string> cursor;  // of the part before
+  bool is_part() const { return limit || cursor; }
   bool names_nothing() const;  // neither a filter nor `dead` nor a destination: all events would be sent again
 };
 
+// The body of a call that takes no field.
+Status expect_no_fields(const json::value& body);
 // REQUIRES: `body` is valid JSON text, parsed. Anything but an object is kInvalid.
 Result<ReplayBody> parse_replay_body(const json::value& body);
 Result<ReplaysBody> parse_replays_body(const json::value& body, Time now);

@@ -129,6 +129,22 @@ json::object detail_view(const EventDetail& event, const DetailOptions& options)
   return view;
 }
 
+json::object delivery_view(const DeliverySummary& delivery, const Config& config) {
+  json::object view{
+      {"event", delivery.event.text()}, {"source", json_text(delivery.source)}, {"type", text_or_null(delivery.type)}};
+  view["key"] = delivery.key ? json::value(json_text(*delivery.key)) : json::value(nullptr);
+  view["destination"] = json_text(delivery.destination);
+  view["state"] = word(to_string(delivery.state));
+  view["orphaned"] = config.destinations.count(delivery.destination) == 0;
+  view["attempts"] = delivery.attempts;
+  view["last_status"] = delivery.last_status != 0 ? json::value(delivery.last_status) : json::value(nullptr);
+  view["last_error"] = text_or_null(delivery.last_error);
+  view["received_at"] = to_rfc3339(delivery.received_at);
+  view["next_attempt_at"] = time_or_null(delivery.next_attempt_at);
+  view["delivered_at"] = time_or_null(delivery.delivered_at);
+  return view;
+}
+
 json::object replayed_view(const ReplayedDelivery& delivery) {
   const bool left_alone = delivery.before == DeliveryState::kInFlight;
   return {{"event", delivery.event.text()},

@@ -16,6 +16,7 @@ struct DetailOptions {
 };
 json::object detail_view(const EventDetail& event, const DetailOptions& options);
 
+json::object delivery_view(const DeliverySummary& delivery, const Config& config);
 json::object replayed_view(const ReplayedDelivery& delivery);
 
 }  // namespace hookonce

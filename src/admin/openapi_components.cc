@@ -104,6 +104,25 @@ constexpr std::string_view kText = R"json({
     },
     "required":["destination","state","orphaned","next_attempt_at","delivered_at","replayed","attempts"]
    },
+   "ListedDelivery":{
+    "type":"object",
+    "properties":{
+     "event":{"type":"string","format":"uuid"},"source":{"type":"string"},"type":{"type":["string","null"]},
+     "key":{"type":["string","null"]},"destination":{"type":"string"},
+     "state":{"type":"string","enum":["pending","in_flight","delivered","dead"]},
+     "orphaned":{"type":"boolean","description":"The configuration does not know the destination."},
+     "attempts":{"type":"integer","description":"The number of the newest one; 0 before the first."},
+     "last_status":{"type":["integer","null"],"description":"Of the newest attempt that has ended; null where no answer came."},
+     "last_error":{"type":["string","null"]},
+     "received_at":{"type":"string","format":"date-time"},
+     "next_attempt_at":{"type":["string","null"],"format":"date-time"},
+     "delivered_at":{"type":["string","null"],"format":"date-time"}
+    },
+    "required":[
+     "event","source","type","key","destination","state","orphaned","attempts","last_status","last_error",
+     "received_at","next_attempt_at","delivered_at"
+    ]
+   },
    "Attempt":{
     "type":"object",
     "properties":{
@@ -143,7 +162,11 @@ constexpr std::string_view kText = R"json({
      "until":{"type":["string","null"],"description":"RFC 3339, or an age such as 1h."},
      "dead":{"type":"boolean","default":false,"description":"Dead deliveries only."},
      "destination":{"type":["string","null"]},"new_key":{"type":"boolean","default":false},
-     "dry_run":{"type":"boolean","default":false,"description":"Count, change nothing."}
+     "dry_run":{"type":"boolean","default":false,"description":"Count, change nothing."},
+     "limit":{
+      "type":["integer","null"],"minimum":1,"maximum":500,"description":"Do one part of at most so many events."
+     },
+     "cursor":{"type":["string","null"],"description":"next_cursor of the part before."}
     },
     "additionalProperties":false
    },
@@ -215,6 +238,10 @@ constexpr std::string_view kText = R"json({
     "properties":{
      "name":{"type":"string"},"orphaned":{"type":"boolean"},
      "waiting":{"type":"integer","description":"Deliveries that are pending or in flight."},
+     "paused":{"type":"boolean","description":"Held in the whole cluster."},
+     "delivered":{"type":"integer","description":"Attempts of this gateway that succeeded since its start."},
+     "failed":{"type":"integer","description":"Attempts of this gateway that failed since its start."},
+     "delivered_last_minute":{"type":"integer"},
      "url":{"type":"string","description":"Without user, password and the values of its query."},
      "secrets":{"type":"integer"},
      "timeout":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
@@ -248,7 +275,10 @@ constexpr std::string_view kText = R"json({
      "allow_private":{"type":"boolean"},"ca_file":{"type":["string","null"]},"client_cert":{"type":["string","null"]},
      "proxy":{"type":["string","null"],"description":"Without user and password."}
     },
-    "required":["name","orphaned","waiting"]
+    "required":["name","orphaned","waiting","paused"]
+   },
+   "Pause":{
+    "type":"object","properties":{"name":{"type":"string"},"paused":{"type":"boolean"}},"required":["name","paused"]
    },
    "Stats":{
     "type":"object",
@@ -259,15 +289,17 @@ constexpr std::string_view kText = R"json({
       "type":"object",
       "properties":{
        "pending":{"type":"integer"},"in_flight":{"type":"integer"},"dead":{"type":"integer"},
-       "orphaned":{"type":"integer"},"oldest_pending_at":{"type":["string","null"],"format":"date-time"}
+       "orphaned":{"type":"integer"},"oldest_pending_at":{"type":["string","null"],"format":"date-time"},
+       "delivered":{"type":"integer","description":"By this gateway since its start."}
       },
-      "required":["pending","in_flight","dead","orphaned","oldest_pending_at"]
+      "required":["pending","in_flight","dead","orphaned","oldest_pending_at","delivered"]
      },
      "sources":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Counts"}},
      "destinations":{
       "type":"object",
       "additionalProperties":{"type":"object","properties":{"waiting":{"type":"integer"}},"required":["waiting"]}
      },
+     "paused":{"type":"array","items":{"type":"string"},"description":"Destinations that are paused."},
      "store":{
       "type":"object",
       "properties":{
@@ -278,7 +310,7 @@ constexpr std::string_view kText = R"json({
       "required":["ready","why","log_bytes","weaknesses"]
      }
     },
-    "required":["now","draining","events","deliveries","sources","destinations","store"]
+    "required":["now","draining","events","deliveries","sources","destinations","paused","store"]
    }
   },
   "responses":{
@@ -301,6 +333,10 @@ constexpr std::string_view kText = R"json({
    },
    "NoSuchEvent":{
     "description":"No event has this id (no_such_event).",
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
+   },
+   "NoSuchDestination":{
+    "description":"No destination of this name is configured, nothing waits for it, and it is not paused (no_such_destination).",
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}
    },
    "BodyTooLarge":{

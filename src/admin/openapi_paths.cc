@@ -193,7 +193,7 @@ constexpr std::string_view kText = R"json(
   "/api/v1/replays":{
    "post":{
     "operationId":"replayEvents","summary":"Sends again what the filters match.",
-    "description":"At least one filter, dead or a destination is needed, unless dry_run is true.",
+    "description":"At least one filter, dead or a destination is needed, unless dry_run is true. With limit or cursor the call does one part, so that a caller can show how far it is, and stop.",
     "requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ReplayMany"}}}},
     "responses":{
      "202":{
@@ -202,7 +202,12 @@ constexpr std::string_view kText = R"json(
        "application/json":{
         "schema":{
          "type":"object",
-         "properties":{"matched":{"type":"integer","description":"Deliveries that were matched."}},
+         "properties":{
+          "matched":{"type":"integer","description":"Deliveries that were matched."},
+          "next_cursor":{
+           "type":["string","null"],"description":"Of one part: where the next one begins; null behind the last."
+          }
+         },
          "required":["matched"]
         }
        }
@@ -212,6 +217,45 @@ constexpr std::string_view kText = R"json(
      "413":{"$ref":"#/components/responses/BodyTooLarge"},
      "415":{"$ref":"#/components/responses/UnsupportedMediaType"},
      "422":{"$ref":"#/components/responses/InvalidField"},
+     "401":{"$ref":"#/components/responses/Unauthorized"},"421":{"$ref":"#/components/responses/Misdirected"},
+     "503":{"$ref":"#/components/responses/StoreUnavailable"}
+    }
+   }
+  },
+  "/api/v1/deliveries":{
+   "get":{
+    "operationId":"listDeliveries","summary":"Deliveries, newest first by the order in which their events were accepted.",
+    "description":"Pages are stable under inserts. A page may hold fewer than asked for, or none, although next_cursor is set.",
+    "parameters":[
+     {"name":"source","in":"query","description":"Of this source's events.","schema":{"type":"string"}},
+     {
+      "name":"state","in":"query","description":"Deliveries in this state.",
+      "schema":{"type":"string","enum":["pending","in_flight","delivered","dead"]}
+     },
+     {"name":"destination","in":"query","description":"To this destination.","schema":{"type":"string"}},
+     {
+      "name":"limit","in":"query","description":"Deliveries in one page.",
+      "schema":{"type":"integer","minimum":1,"maximum":500,"default":50}
+     },
+     {"name":"cursor","in":"query","description":"next_cursor of the page before.","schema":{"type":"string"}}
+    ],
+    "responses":{
+     "200":{
+      "description":"One page.",
+      "content":{
+       "application/json":{
+        "schema":{
+         "type":"object",
+         "properties":{
+          "items":{"type":"array","items":{"$ref":"#/components/schemas/ListedDelivery"}},
+          "next_cursor":{"type":["string","null"]}
+         },
+         "required":["items","next_cursor"]
+        }
+       }
+      }
+     },
+     "400":{"$ref":"#/components/responses/InvalidParameter"},
      "401":{"$ref":"#/components/responses/Unauthorized"},"421":{"$ref":"#/components/responses/Misdirected"},
      "503":{"$ref":"#/components/responses/StoreUnavailable"}
     }
@@ -243,7 +287,7 @@ constexpr std::string_view kText = R"json(
    "get":{
     "operationId":"listDestinations",
     "summary":"The configured destinations without their secrets, and what waits for each.",
-    "description":"A destination that is gone from the configuration is listed with what still waits for it, as orphaned.",
+    "description":"A destination that is gone from the configuration is listed as orphaned while something waits for it, or it is paused.",
     "responses":{
      "200":{
       "description":"All destinations by name, then the orphaned ones.",
@@ -258,6 +302,50 @@ constexpr std::string_view kText = R"json(
       }
      },
      "400":{"$ref":"#/components/responses/InvalidParameter"},
+     "401":{"$ref":"#/components/responses/Unauthorized"},"421":{"$ref":"#/components/responses/Misdirected"},
+     "503":{"$ref":"#/components/responses/StoreUnavailable"}
+    }
+   }
+  },
+  "/api/v1/destinations/{name}/pause":{
+   "post":{
+    "operationId":"pauseDestination","summary":"Holds a destination in the whole cluster, across restarts.",
+    "description":"No attempt begins once this has been answered; those in flight end normally. Events are accepted as ever, and wait.",
+    "parameters":[
+     {"name":"name","in":"path","required":true,"description":"The destination's name.","schema":{"type":"string"}}
+    ],
+    "responses":{
+     "200":{
+      "description":"It is paused, or was before.",
+      "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Pause"}}}
+     },
+     "404":{"$ref":"#/components/responses/NoSuchDestination"},"400":{"$ref":"#/components/responses/Malformed"},
+     "403":{"$ref":"#/components/responses/ForeignOrigin"},
+     "413":{"$ref":"#/components/responses/BodyTooLarge"},
+     "415":{"$ref":"#/components/responses/UnsupportedMediaType"},
+     "422":{"$ref":"#/components/responses/InvalidField"},
+     "401":{"$ref":"#/components/responses/Unauthorized"},"421":{"$ref":"#/components/responses/Misdirected"},
+     "503":{"$ref":"#/components/responses/StoreUnavailable"}
+    }
+   }
+  },
+  "/api/v1/destinations/{name}/resume":{
+   "post":{
+    "operationId":"resumeDestination","summary":"Frees a paused destination.",
+    "description":"What waits is sent at once by this gateway, and by others within a quarter of a second.",
+    "parameters":[
+     {"name":"name","in":"path","required":true,"description":"The destination's name.","schema":{"type":"string"}}
+    ],
+    "responses":{
+     "200":{
+      "description":"It is not paused.",
+      "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Pause"}}}
+     },
+     "404":{"$ref":"#/components/responses/NoSuchDestination"},"400":{"$ref":"#/components/responses/Malformed"},
+     "403":{"$ref":"#/components/responses/ForeignOrigin"},
+     "413":{"$ref":"#/components/responses/BodyTooLarge"},
+     "415":{"$ref":"#/components/responses/UnsupportedMediaType"},
+     "422":{"$ref":"#/components/responses/InvalidField"},
      "401":{"$ref":"#/components/responses/Unauthorized"},"421":{"$ref":"#/components/responses/Misdirected"},
      "503":{"$ref":"#/components/responses/StoreUnavailable"}
     }

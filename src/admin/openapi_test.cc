@@ -100,8 +100,10 @@ TEST_F(AdminOpenApi, HasNoDanglingAndNoUnusedComponent) {
 
 TEST_F(AdminOpenApi, PathParametersAreDeclared) {
   for (const Route& route : routes()) {
-    if (route.path.find("{id}") == std::string_view::npos) continue;
-    EXPECT_EQ(operation(route.method, route.path).at("parameters").as_array().at(0).at("name"), "id");
+    const auto begin = route.path.find('{'), end = route.path.find('}');
+    if (begin == std::string_view::npos) continue;
+    const std::string name(route.path.substr(begin + 1, end - begin - 1));
+    EXPECT_EQ(operation(route.method, route.path).at("parameters").as_array().at(0).at("name"), name.c_str());
   }
 }
 
@@ -119,16 +121,27 @@ TEST_F(AdminOpenApi, SuccessfulAnswersAreAsDescribed) {
     expect_described("GET", path, get(path));
   }
   expect_described("GET", "/api/v1/events", get("/api/v1/events?limit=1"));
+  expect_described("GET", "/api/v1/deliveries", get("/api/v1/deliveries?limit=2"));
+  expect_described("POST", "/api/v1/replays", post("/api/v1/replays", R"({"dry_run":true,"limit":1})"));
   for (const EventId& id : {text, bytes}) {
     expect_described("GET", "/api/v1/events/{id}", get("/api/v1/events/" + id.text()));
     expect_described("POST", "/api/v1/events/{id}/replay", post("/api/v1/events/" + id.text() + "/replay"));
   }
   expect_described("POST", "/api/v1/replays", post("/api/v1/replays", R"({"dry_run":true})"));
+  for (const char* verb : {"pause", "resume"}) {
+    const std::string path = std::string("/api/v1/destinations/{name}/") + verb;
+    expect_described("POST", path, post(std::string("/api/v1/destinations/gone/") + verb));
+    expect_described("POST", path, post(std::string("/api/v1/destinations/nobody/") + verb));
+    expect_described("POST", path, post(std::string("/api/v1/destinations/gone/") + verb, "{"));
+    expect_described("POST", path, post(std::string("/api/v1/destinations/gone/") + verb, R"({"a":1})"));
+  }
+  expect_described("GET", "/api/v1/destinations", get("/api/v1/destinations"));
 }
 
 TEST_F(AdminOpenApi, RefusalsAreAsDescribed) {
   const std::string unknown = "/api/v1/events/0199a1b2-0000-7000-8000-000000000001";
   expect_described("GET", "/api/v1/events", get("/api/v1/events?limit=0"));
+  expect_described("GET", "/api/v1/deliveries", get("/api/v1/deliveries?cursor=x"));
   expect_described("GET", "/api/v1/events/{id}", get(unknown));
   expect_described("GET", "/api/v1/events/{id}", get(unknown + "?reveal=2"));
   expect_described("POST", "/api/v1/events/{id}/replay", post(unknown + "/replay"));
@@ -154,12 +167,14 @@ TEST_F(AdminOpenApi, RefusalsAreAsDescribed) {
     expect_described(route.method, route.path, call(std::move(form)));
   }
   store_.fall_ill("the disk is gone");
-  for (const char* path : {"/readyz", "/api/v1/events", "/api/v1/destinations", "/api/v1/stats"}) {
+  for (const char* path :
+       {"/readyz", "/api/v1/events", "/api/v1/deliveries", "/api/v1/destinations", "/api/v1/stats"}) {
     expect_described("GET", path, get(path));
   }
   expect_described("GET", "/api/v1/events/{id}", get(unknown));
   expect_described("POST", "/api/v1/events/{id}/replay", post(unknown + "/replay"));
   expect_described("POST", "/api/v1/replays", post("/api/v1/replays", R"({"dead":true})"));
+  expect_described("POST", "/api/v1/destinations/{name}/pause", post("/api/v1/destinations/backend/pause"));
   require_token();
   for (const Route& route : routes()) {
     if (!route.open)

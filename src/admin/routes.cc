@@ -16,8 +16,11 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/events/{id}", Call::kGetEvent},
     {"POST", "/api/v1/events/{id}/replay", Call::kReplayEvent},
     {"POST", "/api/v1/replays", Call::kReplayEvents},
+    {"GET", "/api/v1/deliveries", Call::kListDeliveries},
     {"GET", "/api/v1/sources", Call::kSources},
     {"GET", "/api/v1/destinations", Call::kDestinations},
+    {"POST", "/api/v1/destinations/{name}/pause", Call::kPause},
+    {"POST", "/api/v1/destinations/{name}/resume", Call::kResume},
     {"GET", "/api/v1/stats", Call::kStats},
     {"POST", "/api/v1/session", Call::kBeginSession, true},
     {"GET", "/api/v1/session", Call::kShowSession, true},
@@ -25,14 +28,12 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/stream", Call::kStream},
 };
 
-constexpr std::string_view kId = "{id}";
-
-// What stands for `{id}` (empty where the pattern has none), or nullopt where `path` does not match.
+// What stands for `{id}` or `{name}` (empty where the pattern has none), or nullopt where `path` does not match.
 std::optional<std::string_view> match(std::string_view pattern, std::string_view path) {
-  const auto at = pattern.find(kId);
+  const auto at = pattern.find('{');
   if (at == std::string_view::npos) return pattern == path ? std::optional(std::string_view()) : std::nullopt;
   const std::string_view before = pattern.substr(0, at);
-  const std::string_view after = pattern.substr(at + kId.size());
+  const std::string_view after = pattern.substr(pattern.find('}') + 1);
   if (path.size() <= before.size() + after.size()) return std::nullopt;
   if (path.substr(0, before.size()) != before || path.substr(path.size() - after.size()) != after) return std::nullopt;
   const std::string_view id = path.substr(before.size(), path.size() - before.size() - after.size());

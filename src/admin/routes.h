@@ -17,8 +17,11 @@ enum class Call {
   kGetEvent,
   kReplayEvent,
   kReplayEvents,
+  kListDeliveries,
   kSources,
   kDestinations,
+  kPause,
+  kResume,
   kStats,
   kBeginSession,
   kShowSession,
@@ -28,7 +31,7 @@ enum class Call {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // `{id}` stands for one segment
+  std::string_view path;  // `{id}` and `{name}` stand for one segment
   Call call;
   bool open = false;  // answers without the admin token
 };
@@ -37,7 +40,7 @@ std::span<const Route> routes();
 
 struct Routed {
   const Route* route = nullptr;  // null: 404, or where `allowed` is not empty 405
-  std::string_view id;           // what stands for `{id}`; valid while the path is
+  std::string_view id;           // what stands there, as it came; valid while the path is
   std::string allowed;           // the methods that the path has
 };
 

@@ -1,5 +1,6 @@
 #include "admin/state_calls.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "admin/answers.h"
@@ -110,14 +111,34 @@ json::object breaker_view(const DestinationConfig& destination, Time now) {
   return view;
 }
 
-json::object destination_view(const DestinationConfig& destination, std::int64_t waiting, Time now) {
+std::int64_t waiting_for(const StoreStats& stats, const std::string& destination) {
+  for (const auto& [name, waiting] : stats.pending_by_destination) {
+    if (name == destination) return waiting;
+  }
+  return 0;
+}
+
+bool is_paused(const StoreStats& stats, const std::string& destination) {
+  return std::find(stats.paused.begin(), stats.paused.end(), destination) != stats.paused.end();
+}
+
+void add_counts(json::object& view, const std::string& destination, Time now) {
+  const DestinationCounters& counters = destination_counters(destination);
+  view["delivered"] = counters.delivered.value();
+  view["failed"] = counters.failed.value();
+  view["delivered_last_minute"] = counters.delivered_rate.last_minute(now);
+}
+
+json::object destination_view(const DestinationConfig& destination, const StoreStats& stats, Time now) {
   json::object view{{"name", json_text(destination.name)},
                     {"orphaned", false},
-                    {"waiting", waiting},
+                    {"waiting", waiting_for(stats, destination.name)},
+                    {"paused", is_paused(stats, destination.name)},
                     {"url", json_text(masked_url(destination.url))},
                     {"secrets", destination.secrets.size()},
                     {"timeout", format_duration(destination.timeout)},
                     {"concurrency", destination.concurrency}};
+  add_counts(view, destination.name, now);
   view["rate_per_second"] = destination.rate ? json::value(*destination.rate) : json::value(nullptr);
   view["ordering"] = destination.ordering;
   view["on_dead"] = destination.on_dead == OnDead::kBlock ? "block" : "skip";
@@ -133,11 +154,8 @@ json::object destination_view(const DestinationConfig& destination, std::int64_t
   return view;
 }
 
-std::int64_t waiting_for(const StoreStats& stats, const std::string& destination) {
-  for (const auto& [name, waiting] : stats.pending_by_destination) {
-    if (name == destination) return waiting;
-  }
-  return 0;
+json::object unconfigured_view(const std::string& name, std::int64_t waiting, const StoreStats& stats) {
+  return {{"name", json_text(name)}, {"orphaned", true}, {"waiting", waiting}, {"paused", is_paused(stats, name)}};
 }
 
 HttpResponse not_ready(std::string_view code, std::string_view why, bool told_why) {
@@ -171,11 +189,15 @@ HttpResponse list_destinations(const CallContext& context) {
   if (!stats.ok()) return store_error_answer(stats.status());
   json::array items;
   for (const auto& [name, destination] : context.config.destinations) {
-    items.push_back(destination_view(destination, waiting_for(*stats, name), context.now));
+    items.push_back(destination_view(destination, *stats, context.now));
   }
   for (const auto& [name, waiting] : stats->pending_by_destination) {
     if (context.config.destinations.count(name) != 0) continue;
-    items.push_back(json::object{{"name", json_text(name)}, {"orphaned", true}, {"waiting", waiting}});
+    items.push_back(unconfigured_view(name, waiting, *stats));
+  }
+  for (const std::string& name : stats->paused) {
+    if (context.config.destinations.count(name) == 0 && waiting_for(*stats, name) == 0)
+      items.push_back(unconfigured_view(name, 0, *stats));
   }
   return json_answer(200, json::object{{"items", std::move(items)}});
 }
@@ -195,9 +217,12 @@ HttpResponse show_stats(const CallContext& context) {
   json::object sources;
   for (const auto& [name, source] : context.config.sources) sources[name] = counts_view(name, context.now);
   json::object destinations;
+  std::uint64_t delivered = 0;
   for (const auto& [name, destination] : context.config.destinations) {
+    delivered += destination_counters(name).delivered.value();
     destinations[name] = json::object{{"waiting", waiting_for(*stats, name)}};
   }
+  deliveries["delivered"] = delivered;
   const Status health = context.store.health();
   json::object store{{"ready", health.ok()}, {"why", text_or_null(health.message())}, {"log_bytes", stats->log_bytes}};
   store["weaknesses"] = texts(context.store.weaknesses());
@@ -207,6 +232,7 @@ HttpResponse show_stats(const CallContext& context) {
                                        {"deliveries", std::move(deliveries)},
                                        {"sources", std::move(sources)},
                                        {"destinations", std::move(destinations)},
+                                       {"paused", texts(stats->paused)},
                                        {"store", std::move(store)}});
 }
 

@@ -111,7 +111,21 @@ TEST_F(AdminState, DestinationsAreShownWithWhatWaitsAndWithoutSecrets) {
   EXPECT_EQ(backend.at("url"), "http://127.0.0.1:9000/backend?[masked]");
   EXPECT_EQ(backend.at("lease"), "30s");
   EXPECT_EQ(backend.at("retry").at("attempts"), 20);
-  EXPECT_EQ(to_json(items.as_array().at(3)), R"({"name":"gone","orphaned":true,"waiting":1})");
+  EXPECT_EQ(to_json(items.as_array().at(3)), R"({"name":"gone","orphaned":true,"waiting":1,"paused":false})");
+}
+
+TEST_F(AdminState, DestinationsCountTheirAttempts) {
+  DestinationCounters& counters = destination_counters("backend");
+  const auto before = counters.delivered.value();
+  counters.delivered.add();
+  counters.delivered_rate.add(clock_.now());
+  counters.failed.add(2);
+  const json::value items = got("/api/v1/destinations").at("items");
+  const json::object& backend = items.as_array().at(0).as_object();
+  EXPECT_EQ(json_int(json::value(backend), "delivered"), static_cast<std::int64_t>(before + 1));
+  EXPECT_GE(json_int(json::value(backend), "failed"), 2);
+  EXPECT_GE(json_int(json::value(backend), "delivered_last_minute"), 1);
+  EXPECT_GE(json_int(got("/api/v1/stats").at("deliveries"), "delivered"), static_cast<std::int64_t>(before + 1));
 }
 
 TEST_F(AdminState, ADestinationsBreakerIsShownAsItStands) {
