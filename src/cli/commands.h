@@ -27,6 +27,9 @@ Run add_show(CLI::App& root);
 Run add_why(CLI::App& root);
 Run add_replay(CLI::App& root);
 Run add_tail(CLI::App& root);
+Run add_status(CLI::App& root);
+Run add_pause(CLI::App& root);
+Run add_resume(CLI::App& root);
 Run add_store(CLI::App& root);
 Run add_version(CLI::App& root);
 

@@ -9,48 +9,16 @@ import time
 import pytest
 
 from support import senders
-from support.gateway import SECRETS, Gateway, config
+from support.gateway import SECRETS, config
 from support.http_client import Connection, post, request_bytes
 from support.postgres_server import PostgresServer, ServerMissing
 from support.sdks import faketime_environment
-from support.shared_stores import SCHEMES, PostgresStores, RedisStores, empty_inbox, missing
+from support.shared_stores import missing
 
 STRIPE = SECRETS["stripe"]
 COPIES = 16
 EVENTS = 200
 QUICK = {"first": "50ms", "max": "200ms", "attempts": 200, "give_up": "1h"}
-
-
-@pytest.fixture(scope="session")
-def stores():
-    postgres, redis = PostgresStores(), RedisStores()
-    yield {"postgres": postgres, "pgbouncer": postgres, "redis": redis}
-    postgres.close()
-    redis.close()
-
-
-@pytest.fixture(params=SCHEMES)
-def shared_url(request, stores):
-    return empty_inbox(stores, request.param)
-
-
-@pytest.fixture
-def join(binary, tmp_path):
-    """join(name, tables) starts a gateway with a folder of its own; all are stopped at the end."""
-    running = []
-
-    def begin(name, tables, **options):
-        folder = tmp_path / name
-        folder.mkdir()
-        gateway = Gateway(binary, folder, tables, **options)
-        running.append(gateway)
-        return gateway
-
-    yield begin
-    for gateway in running:
-        if gateway.process.poll() is None:
-            gateway.process.send_signal(signal.SIGCONT)
-        gateway.stop(expected=None)
 
 
 def tables_for(backend, url, destination=None, source=None):
