@@ -196,11 +196,13 @@ constexpr std::string_view kText = R"json({
      "rearmed":{"type":"integer"},
      "rejected":{"type":"integer"},"unavailable":{"type":"integer"},"handshakes":{"type":"integer"},
      "unwanted":{"type":"integer","description":"Accepted, and no destination of the source wants it."},
+     "replied":{"type":"integer","description":"Senders of a synchronous source that got the destination's answer."},
+     "acknowledged":{"type":"integer","description":"Those that got the late answer instead."},
      "accepted_last_minute":{"type":"integer"},"duplicates_last_minute":{"type":"integer"}
     },
     "required":[
      "accepted","duplicates","causes","rearmed","rejected","unavailable","handshakes","unwanted",
-     "accepted_last_minute","duplicates_last_minute"
+     "replied","acknowledged","accepted_last_minute","duplicates_last_minute"
     ]
    },
    "Source":{
@@ -224,13 +226,26 @@ constexpr std::string_view kText = R"json({
      "dedup_also":{"type":"array","items":{"type":"string"}},
      "dedup_window":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
      "missing_key":{"type":"string","enum":["accept","hash","reject"]},"rearm":{"type":"boolean"},
-     "mode":{"type":"string","enum":["async","sync"]},"ordering_key":{"type":["string","null"]},
+     "mode":{"type":"string","enum":["async","sync"]},
+     "late_answer":{
+      "type":["object","null"],"description":"Null: the provider's own.",
+      "properties":{"content_type":{"type":"string"},"body":{"type":"string"}},"required":["content_type","body"]
+     },
+     "late_reply":{
+      "type":["object","null"],
+      "properties":{
+       "to":{"type":"string","enum":["response_url"]},"ca_file":{"type":["string","null"]},
+       "proxy":{"type":["string","null"]}
+      },
+      "required":["to","ca_file","proxy"]
+     },
+     "ordering_key":{"type":["string","null"]},
      "ack_deadline":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
      "max_body":{"type":"integer","description":"In bytes."},"counts":{"$ref":"#/components/schemas/Counts"}
     },
     "required":[
      "name","provider","path","secrets","destinations","tolerance","dedup_key","dedup_also","dedup_window",
-     "missing_key","rearm","mode","ordering_key","ack_deadline","max_body","counts"
+     "missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body","counts"
     ]
    },
    "Destination":{

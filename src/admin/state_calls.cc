@@ -55,8 +55,23 @@ json::object counts_view(const std::string& source, Time now) {
           {"unavailable", counters.unavailable()},
           {"handshakes", counters.handshakes.value()},
           {"unwanted", counters.unwanted.value()},
+          {"replied", counters.replied.value()},
+          {"acknowledged", counters.acknowledged.value()},
           {"accepted_last_minute", counters.accepted_rate.last_minute(now)},
           {"duplicates_last_minute", counters.duplicates_rate.last_minute(now)}};
+}
+
+json::value late_answer_view(const std::optional<LateAnswerConfig>& answer) {
+  if (!answer) return nullptr;
+  return json::object{{"content_type", json_text(answer->content_type)}, {"body", json_text(answer->body)}};
+}
+
+json::value late_reply_view(const std::optional<LateReplyConfig>& reply) {
+  if (!reply) return nullptr;
+  json::object view{{"to", "response_url"}};
+  view["ca_file"] = text_or_null(reply->ca_file);
+  view["proxy"] = text_or_null(masked_url(reply->proxy));
+  return view;
 }
 
 json::object source_view(const SourceConfig& source, Time now) {
@@ -78,6 +93,8 @@ json::object source_view(const SourceConfig& source, Time now) {
                     {"missing_key", json::string(word(source.missing_key))},
                     {"rearm", source.rearm},
                     {"mode", source.mode == SourceMode::kSync ? "sync" : "async"}};
+  view["late_answer"] = late_answer_view(source.late_answer);
+  view["late_reply"] = late_reply_view(source.late_reply);
   view["ordering_key"] =
       source.ordering_key ? json::value(json_text(source.ordering_key->text())) : json::value(nullptr);
   view["ack_deadline"] = format_duration(source.ack_deadline);

@@ -97,6 +97,21 @@ TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   EXPECT_GE(json_int(shop.at("counts"), "rejected"), 1);
 }
 
+TEST_F(AdminState, ASynchronousSourceShowsWhatItsSendersGetWithoutTheProxysPassword) {
+  Config config = shop_config();
+  SourceConfig& shop = config.sources.at("shop");
+  shop.mode = SourceMode::kSync;
+  shop.late_answer = LateAnswerConfig{"text/plain", "wait"};
+  shop.late_reply = LateReplyConfig{"", "http://user:s3cret@proxy:3128"};
+  configure(config);
+  const json::value items = object_of(get("/api/v1/sources")).at("items");
+  const json::object& shown = items.as_array().at(0).as_object();
+  EXPECT_EQ(shown.at("mode"), "sync");
+  EXPECT_EQ(to_json(shown.at("late_answer")), R"({"content_type":"text/plain","body":"wait"})");
+  EXPECT_EQ(to_json(shown.at("late_reply")),
+            R"({"to":"response_url","ca_file":null,"proxy":"http://[masked]@proxy:3128"})");
+}
+
 TEST_F(AdminState, DestinationsAreShownWithWhatWaitsAndWithoutSecrets) {
   put(NewEventBuilder().to({"backend", "gone"}).build());
   put(NewEventBuilder().to({"backend"}).build());

@@ -104,7 +104,7 @@ Status RunningGateway::build() {
   pool_options.observer = &feed_;
   if (is_shared_store(config_->store.url)) pool_options.idle_poll = kIdlePoll;
   pool_ = std::make_unique<DeliveryPool>(*store_, *committer_, *sender_, clock_, pool_options);
-  ingest_ = std::make_unique<Ingest>(*store_, *committer_, clock_, &feed_);
+  ingest_ = std::make_unique<Ingest>(*store_, *committer_, clock_, &feed_, pool_.get());
   HK_TRY(ingest_->configure(config_));
 
   AdminApi::Options admin_options;

@@ -43,6 +43,7 @@ struct ProviderTraits {
   bool needs_hmac = false;          // the [hmac] table is required, and allowed only here
   bool needs_token = false;         // the [token] table is required, and allowed only here
   bool resigns = false;             // `resign` has an effect
+  bool has_response_url = false;    // its requests may name an address that takes a late reply
   bool carries_webhook_id = false;  // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
   RetryHabits retries;
 };
@@ -74,6 +75,18 @@ struct SourceDestination {
   std::vector<Condition> when;     // all of them must hold
 };
 
+// What the sender of a synchronous source gets, with 200, where its destination's answer does not come in time.
+struct LateAnswerConfig {
+  std::string content_type;  // empty: none
+  std::string body;
+};
+
+// The way to the address in the request that takes a late reply.
+struct LateReplyConfig {
+  std::string ca_file;  // as DestinationConfig's
+  std::string proxy;    // likewise
+};
+
 struct SourceConfig {
   std::string name;
   std::string provider;  // the registry's name, aliases resolved
@@ -87,6 +100,8 @@ struct SourceConfig {
   MissingKey missing_key = MissingKey::kAccept;
   bool rearm = true;
   SourceMode mode = SourceMode::kAsync;
+  std::optional<LateAnswerConfig> late_answer;  // nullopt: the provider's own
+  std::optional<LateReplyConfig> late_reply;    // nullopt: a late reply is kept and goes nowhere
   std::optional<FieldSpec> ordering_key;
   Duration ack_deadline{};
   RetryHabits retries;  // the provider's

@@ -112,21 +112,6 @@ void read_breaker(ConfigTable& parent, BreakerPolicy& breaker) {
   table.report_unknown();
 }
 
-// A PEM file that must hold `what`; its name goes to `out`, and it is read again for each connection.
-void read_pem(ConfigTable& table, std::string_view name, std::string_view what, const ConfigWorld& world,
-              std::string& out) {
-  if (!table.read(name, out)) return;
-  const Result<std::string> content = world.file(out);
-  if (!content.ok()) return table.error(name, content.status().message());
-  if (content->find(fmt::format("{}-----", what)) == std::string::npos) {
-    table.error(name, fmt::format("file {} holds no {} in PEM form (-----BEGIN ...)", out, to_lower(what)));
-  } else if (content->find("ENCRYPTED") != std::string::npos) {
-    table.error(name, fmt::format("file {} needs a passphrase, and nobody is there to type it; store the key without, "
-                                  "readable for the gateway alone",
-                                  out));
-  }
-}
-
 void read_tls(ConfigTable& table, const ConfigWorld& world, DestinationConfig& destination) {
   read_pem(table, "ca_file", "CERTIFICATE", world, destination.ca_file);
   read_pem(table, "client_cert", "CERTIFICATE", world, destination.client_cert);
@@ -141,21 +126,34 @@ void read_tls(ConfigTable& table, const ConfigWorld& world, DestinationConfig& d
   }
 }
 
-void read_proxy(ConfigTable& table, const ConfigWorld& world, DestinationConfig& destination) {
-  std::string text;
-  if (!table.read("proxy", text)) return;
-  const Result<std::string> proxy = resolve_secret(text, world);
-  const Status status = proxy.ok() ? check_proxy_url(*proxy) : proxy.status();
-  if (!status.ok()) return table.error("proxy", status.message());
-  if (!destination.allow_private) {
-    table.error("proxy",
-                "cannot be used with allow_private = false: only the proxy sees which address it connects to; let the "
-                "proxy refuse private addresses and set allow_private = true, or leave the proxy out");
+}  // namespace
+
+void read_pem(ConfigTable& table, std::string_view name, std::string_view what, const ConfigWorld& world,
+              std::string& out) {
+  if (!table.read(name, out)) return;
+  const Result<std::string> content = world.file(out);
+  if (!content.ok()) return table.error(name, content.status().message());
+  if (content->find(fmt::format("{}-----", what)) == std::string::npos) {
+    table.error(name, fmt::format("file {} holds no {} in PEM form (-----BEGIN ...)", out, to_lower(what)));
+  } else if (content->find("ENCRYPTED") != std::string::npos) {
+    table.error(name, fmt::format("file {} needs a passphrase, and nobody is there to type it; store the key without, "
+                                  "readable for the gateway alone",
+                                  out));
   }
-  destination.proxy = *proxy;
 }
 
-}  // namespace
+bool read_proxy(ConfigTable& table, const ConfigWorld& world, std::string& out) {
+  std::string text;
+  if (!table.read("proxy", text)) return false;
+  const Result<std::string> proxy = resolve_secret(text, world);
+  const Status status = proxy.ok() ? check_proxy_url(*proxy) : proxy.status();
+  if (!status.ok()) {
+    table.error("proxy", status.message());
+    return false;
+  }
+  out = *proxy;
+  return true;
+}
 
 DestinationConfig read_destination(ConfigTable& table, const std::string& name, const ConfigWorld& world) {
   DestinationConfig destination;
@@ -187,7 +185,11 @@ DestinationConfig read_destination(ConfigTable& table, const std::string& name, 
   read_breaker(table, destination.breaker);
   table.read("allow_private", destination.allow_private);
   read_tls(table, world, destination);
-  read_proxy(table, world, destination);
+  if (read_proxy(table, world, destination.proxy) && !destination.allow_private) {
+    table.error("proxy",
+                "cannot be used with allow_private = false: only the proxy sees which address it connects to; let the "
+                "proxy refuse private addresses and set allow_private = true, or leave the proxy out");
+  }
   table.report_unknown();
   return destination;
 }

@@ -45,6 +45,9 @@ constexpr Meant kMeant[] = {
     {ConfigSection::kSource, "dedup_ttl", "dedup_window"},
     {ConfigSection::kSource, "ttl", "dedup_window"},
     {ConfigSection::kSource, "window", "dedup_window"},
+    {ConfigSection::kSource, "synchronous", "mode"},
+    {ConfigSection::kSource, "sync", "mode"},
+    {ConfigSection::kSource, "response_url", "late_reply"},
     {ConfigSection::kSourceDestination, "type", "types"},
     {ConfigSection::kSourceDestination, "events", "types"},
     {ConfigSection::kSourceDestination, "if", "when"},
@@ -109,6 +112,8 @@ constexpr Home kHomes[] = {
     {"missing_key", "[sources.NAME]"},
     {"rearm", "[sources.NAME]"},
     {"mode", "[sources.NAME]"},
+    {"late_answer", "[sources.NAME]"},
+    {"late_reply", "[sources.NAME]"},
     {"ordering_key", "[sources.NAME]"},
     {"ack_deadline", "[sources.NAME]"},
     {"hmac", "[sources.NAME]"},
@@ -137,6 +142,8 @@ constexpr Home kHomes[] = {
 std::string form_of(ConfigSection section, std::string_view table, std::string_view key) {
   if (key == "secrets") return "a list: " + secrets_example(section, table);
   if (key == "destinations" && section == ConfigSection::kSource) return "a list: destinations = [\"backend\"]";
+  if (key == "mode") return "a word: mode = \"sync\"";
+  if (key == "late_reply") return "a word: late_reply = \"response_url\"";
   if (key == "types") return "a list: types = [\"invoice.*\"]";
   if (key == "trusted_proxies") return "a list: trusted_proxies = [\"10.0.0.0/8\"]";
   if (key == "admin_hosts") return "a list: admin_hosts = [\"hooks.example.com\"]";

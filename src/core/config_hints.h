@@ -16,6 +16,8 @@ enum class ConfigSection {
   kWhen,
   kHmac,
   kToken,
+  kLateAnswer,
+  kLateReply,
   kDestination,
   kRetry,
   kBreaker

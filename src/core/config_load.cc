@@ -130,6 +130,7 @@ Config read_config(const ConfigNode& file, const ConfigWorld& world, std::vector
   for (auto& [name, table] : destinations) config.destinations[name] = read_destination(table, name, world);
   check_paths(config, sources);
   check_references(config, sources);
+  check_sync(config, sources);
   check_ordering(config, sources);
   check_retention(config, store);
   check_body_limits(config, server);

@@ -69,7 +69,7 @@ TEST_F(ConfigLoadTest, TheExampleLoadsWithoutProblems) {
   ASSERT_FALSE(example_text().empty());
   EXPECT_THAT(problems(example_text()), IsEmpty());
   const LoadedConfig loaded = load(example_text());
-  EXPECT_EQ(loaded.config.sources.size(), 6u);
+  EXPECT_EQ(loaded.config.sources.size(), 7u);
   EXPECT_EQ(loaded.config.sources.at("shop").dedup_key.size(), 2u);
   EXPECT_THAT(loaded.config.sources.at("stripe").destinations.at(1).types, ElementsAre("invoice.*", "charge.refunded"));
 }

@@ -51,6 +51,20 @@ void check_references(const Config& config, ConfigTables& sources) {
   }
 }
 
+void check_sync(const Config& config, ConfigTables& sources) {
+  for (const auto& [name, source] : config.sources) {
+    if (source.mode != SourceMode::kSync) continue;
+    for (const SourceDestination& destination : source.destinations) {
+      const auto found = config.destinations.find(destination.name);
+      if (found == config.destinations.end() || !found->second.ordering) continue;
+      sources.at(name).error(
+          "mode", fmt::format("a synchronous source cannot have destination {}, which keeps order: its sender would "
+                              "wait behind other events; give it a destination of its own without `ordering`",
+                              destination.name));
+    }
+  }
+}
+
 void check_ordering(const Config& config, ConfigTables& sources) {
   for (const auto& [name, source] : config.sources) {
     if (source.ordering_key) continue;

@@ -15,6 +15,7 @@ using ConfigTables = std::map<std::string, ConfigTable, std::less<>>;  // by the
 void check_paths(const Config& config, ConfigTables& sources);
 void check_references(const Config& config, ConfigTables& sources);
 void warn_of_unused(const Config& config, ConfigTables& destinations);
+void check_sync(const Config& config, ConfigTables& sources);
 void check_ordering(const Config& config, ConfigTables& sources);
 void check_retention(const Config& config, ConfigTable& store);
 void check_body_limits(const Config& config, ConfigTable& server);

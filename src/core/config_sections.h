@@ -17,6 +17,9 @@ StoreConfig read_store(ConfigTable& table, const ConfigWorld& world);
 SourceConfig read_source(ConfigTable& table, const std::string& name, const ServerConfig& server,
                          const ConfigWorld& world);
 DestinationConfig read_destination(ConfigTable& table, const std::string& name, const ConfigWorld& world);
+// `mode` and what belongs to synchronous sources. REQUIRES: `destinations` has been read. `traits` may be null:
+// unknown.
+void read_mode(ConfigTable& table, const ProviderTraits* traits, const ConfigWorld& world, SourceConfig& source);
 // `when` of one entry of a source's `destinations`.
 std::vector<Condition> read_when(ConfigTable& destination);
 
@@ -24,6 +27,12 @@ std::vector<Condition> read_when(ConfigTable& destination);
 // value.
 bool read_secrets(ConfigTable& table, ConfigSection section, const std::string& name, const ConfigWorld& world,
                   std::vector<std::string>& out);
+
+// The key `name`, a PEM file that must hold `what`; its name goes to `out`, since it is read again for each connection.
+void read_pem(ConfigTable& table, std::string_view name, std::string_view what, const ConfigWorld& world,
+              std::string& out);
+// The key `proxy`, resolved; false where it is missing or wrong.
+bool read_proxy(ConfigTable& table, const ConfigWorld& world, std::string& out);
 
 // The provider that the configuration calls `name`, by name or alias; nullptr where there is none.
 const ProviderTraits* find_traits(std::string_view name, const ConfigWorld& world);

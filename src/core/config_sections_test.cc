@@ -181,9 +181,45 @@ TEST_F(ConfigSectionsTest, OrderIsKeptWhereThereIsAKeyForIt) {
               testing::Contains(HasSubstr("destinations.d.on_dead: ")));
 }
 
+TEST_F(ConfigSectionsTest, ASynchronousSourceHasOneDestinationWithoutOrder) {
+  EXPECT_THAT(source_problems("mode = \"sync\""), ElementsAre());
+  EXPECT_THAT(
+      problems("[sources.s]\nprovider = \"stripe\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\", \"e\"]\n"
+               "mode = \"sync\"\n" +
+               kDestination + "[destinations.e]\nurl = \"http://127.0.0.1/\"\n"),
+      ElementsAre(HasSubstr("h.toml:4: sources.s.destinations: a synchronous source has exactly one destination")));
+  EXPECT_THAT(problems(kSource + "mode = \"sync\"\nordering_key = \"json:/a\"\n" + kDestination + "ordering = true\n"),
+              ElementsAre(HasSubstr("h.toml:5: sources.s.mode: a synchronous source cannot have destination d, which "
+                                    "keeps order")));
+}
+
+TEST_F(ConfigSectionsTest, LateAnswersAndRepliesAreForSynchronousSources) {
+  const std::string slack = "[sources.s]\nprovider = \"slack\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n";
+  const std::string sync = slack + "mode = \"sync\"\n";
+  const auto loaded = load(sync + "late_reply = \"response_url\"\nlate_answer = {}\n" + kDestination);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_TRUE(loaded.config.sources.at("s").late_reply.has_value());
+  EXPECT_EQ(loaded.config.sources.at("s").late_answer->body, "");
+  EXPECT_THAT(
+      problems(slack + "late_reply = \"response_url\"\nlate_answer = {}\n" + kDestination),
+      ElementsAre(HasSubstr("s.late_reply: means something for synchronous sources only; write mode = \"sync\""),
+                  HasSubstr("s.late_answer: means something for synchronous sources only")));
+  EXPECT_THAT(source_problems("mode = \"sync\"\nlate_reply = \"response_url\""),
+              ElementsAre(HasSubstr("requests of provider `stripe` name no address for a late reply")));
+  EXPECT_THAT(problems(sync + "late_reply = \"callback\"\n" + kDestination), ElementsAre(HasSubstr("response_url")));
+  EXPECT_THAT(problems(sync + "late_reply = { proxy = \"http://proxy:3128\" }\n" + kDestination),
+              ElementsAre(HasSubstr("s.late_reply.to: ")));
+  EXPECT_THAT(problems(sync + "late_reply = { to = \"response_url\", proxy = \"proxy:3128\", ca_file = \"/good\" }\n" +
+                       kDestination),
+              ElementsAre(HasSubstr("s.late_reply.ca_file: file /good holds no certificate"),
+                          HasSubstr("s.late_reply.proxy: ")));
+  EXPECT_THAT(problems(sync + "late_answer = { body = \"wait\" }\n" + kDestination),
+              ElementsAre(HasSubstr("s.late_answer.content_type: ")));
+  EXPECT_THAT(problems(sync + "late_answer = \"wait\"\n" + kDestination),
+              ElementsAre(HasSubstr("s.late_answer: must be a table, not ")));
+}
+
 TEST_F(ConfigSectionsTest, WhatThisVersionLacksIsRefusedByName) {
-  EXPECT_THAT(source_problems("mode = \"sync\""),
-              ElementsAre(HasSubstr("h.toml:5: sources.s.mode: synchronous sources are not in this version yet")));
   EXPECT_THAT(problems("[store]\nurl = \"postgres://db/hooks\"\n" + kSource + kDestination),
               ElementsAre(HasSubstr("h.toml:2: store.url: this version has no store for `postgres:`")));
 }

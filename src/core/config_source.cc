@@ -279,10 +279,7 @@ SourceConfig read_source(ConfigTable& table, const std::string& name, const Serv
   table.read("tolerance", kToleranceLimits, source.tolerance);
   read_dedup(table, source);
   table.read("ack_deadline", kAckDeadlineLimits, source.ack_deadline);
-  std::size_t mode = 0;
-  if (table.read("mode", {"async", "sync"}, mode) && static_cast<SourceMode>(mode) == SourceMode::kSync) {
-    table.error("mode", "synchronous sources are not in this version yet; use mode = \"async\"");
-  }
+  read_mode(table, traits, world, source);
   read_schemes(table, traits, source);
   read_source_secrets(table, traits, world, source);
   if (traits != nullptr) warn_of_provider(table, *traits, source);

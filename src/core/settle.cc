@@ -1,6 +1,7 @@
 #include "core/settle.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,6 +46,7 @@ Settlement decide(const Lease& lease, AttemptResult result, const RetryPolicy& p
   settlement.attempt = lease.attempt;
   settlement.next = next_of(lease, result, policy);
   if (settlement.next == Next::kRetry) settlement.delay = retry_delay(lease, result, policy, jitter);
+  if (settlement.next == Next::kDelivered) settlement.reply = std::exchange(result.reply, std::nullopt);
   settlement.result = std::move(result);
   return settlement;
 }

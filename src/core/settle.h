@@ -43,6 +43,8 @@ struct AttemptResult {
   std::string error;
   std::string response;
   std::optional<Duration> retry_after;  // asked for by the destination on 429 or 503, uncapped
+  std::optional<Reply> reply;           // of a success at a synchronous source's destination
+  std::string reply_url;                // where the provider takes that reply when it is late; empty: nowhere
 };
 
 // What the store is told. Delays are relative so that a shared store can count them by its own clock.

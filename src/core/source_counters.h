@@ -60,7 +60,9 @@ class SourceCounters {
   Counter& rearmed;
   Counter& unwanted;  // accepted, and no destination wants it
   Counter& handshakes;
-  Counter& body_bytes;  // of accepted and duplicate arrivals
+  Counter& replied;       // senders of a synchronous source that got its destination's answer
+  Counter& acknowledged;  // those that got the late answer instead
+  Counter& body_bytes;    // of accepted and duplicate arrivals
   Histogram& answer_seconds;
   MinuteMeter accepted_rate;
   MinuteMeter duplicates_rate;

@@ -138,8 +138,19 @@ Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room
 void Dispatcher::ended(const AttemptEnd& end, const Config& config, Time now) {
   const auto it = destinations_.find(end.destination);
   HK_CHECK(it != destinations_.end() && it->second.busy > 0);
-  Destination& destination = it->second;
-  --destination.busy;
+  --it->second.busy;
+  judge(it->second, end, config, now);
+}
+
+void Dispatcher::noted_beside(const AttemptEnd& end, const Config& config, Time now) {
+  const auto known = config.destinations.find(end.destination);
+  if (known == config.destinations.end()) return;
+  Destination& destination = destinations_[end.destination];
+  if (destination.url.empty()) destination.url = known->second.url;
+  judge(destination, end, config, now);
+}
+
+void Dispatcher::judge(Destination& destination, const AttemptEnd& end, const Config& config, Time now) {
   const auto known = config.destinations.find(end.destination);
   if (known == config.destinations.end() || !known->second.breaker.enabled) return;
   set_breaker(end.destination, destination, noted(destination.breaker, known->second.breaker, end, now), end.error);

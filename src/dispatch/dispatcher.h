@@ -43,6 +43,8 @@ class Dispatcher {
   Result<Tick> tick(Time now, const Config& config);
   // An attempt has ended and its slot is free.
   void ended(const AttemptEnd& end, const Config& config, Time now);
+  // An attempt that held no slot has ended: what it says about the destination counts all the same.
+  void noted_beside(const AttemptEnd& end, const Config& config, Time now);
   int in_flight(const std::string& destination) const;
   // Since the last call, oldest first.
   std::vector<BreakerChange> take_breaker_changes() { return std::exchange(changes_, {}); }
@@ -66,6 +68,7 @@ class Dispatcher {
   };
   Room room_of(const DestinationConfig& config, Time now);
   void take(const Lease& lease, const DestinationConfig& config, Room& room, Time now);
+  void judge(Destination& destination, const AttemptEnd& end, const Config& config, Time now);
   void forget_breakers(const Config& config);
   void set_breaker(const std::string& name, Destination& destination, Breaker breaker, const std::string& error);
   Result<std::optional<Time>> wake_at(const std::map<std::string, Room>& rooms, Time now);

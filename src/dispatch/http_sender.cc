@@ -10,6 +10,7 @@
 #include "base/sync.h"
 #include "core/retry.h"
 #include "dispatch/delivery_request.h"
+#include "dispatch/replies.h"
 #include "provider/registry.h"
 
 namespace hookonce {
@@ -24,6 +25,21 @@ class PreparedConfig {
   }
 
   bool is_for(const std::shared_ptr<const Config>& config) const { return config_ == config; }
+
+  // Whether the source's senders are to get what the destination answers.
+  bool wants_reply(const std::string& source) const {
+    const auto found = config_->sources.find(source);
+    return found != config_->sources.end() && found->second.mode == SourceMode::kSync;
+  }
+
+  // Where the provider takes the lease's reply when it is late; empty where nowhere, or nobody asked for that.
+  std::string reply_url(const Lease& lease) const {
+    const auto found = config_->sources.find(lease.source);
+    const auto source = sources_.find(lease.source);
+    if (found == config_->sources.end() || !found->second.late_reply) return {};
+    if (source == sources_.end() || source->second.bound == nullptr) return {};
+    return source->second.bound->response_url(*lease.headers, *lease.body).value_or("");
+  }
 
   // Valid while this lives. The destination must be one of the configuration's.
   DeliveryContext context(const Lease& lease) const {
@@ -126,10 +142,39 @@ class HttpSender final : public Sender {
   void send(Lease lease, std::shared_ptr<const Config> config, Done done) override {
     const auto prepared = prepared_for(config);
     const Time started_at = clock_.now();
-    client_->send(delivery_request(lease, prepared->context(lease), clock_.wall()),
-                  [&clock = clock_, started_at, done = std::move(done)](ClientResponse response) {
-                    done(attempt_result(std::move(response), started_at, clock.wall()));
-                  });
+    ClientRequest request = delivery_request(lease, prepared->context(lease), clock_.wall());
+    const bool wants_reply = prepared->wants_reply(lease.source);
+    std::string reply_url;
+    if (wants_reply) {
+      request.response_limit = kReplyMax;
+      // The sender gets status, content type and bytes, and nothing that would say how to unpack these.
+      request.headers.remove("Accept-Encoding");
+      reply_url = prepared->reply_url(lease);
+    }
+    client_->send(std::move(request), [&clock = clock_, started_at, wants_reply, reply_url = std::move(reply_url),
+                                       done = std::move(done)](ClientResponse response) {
+      Result<Reply> reply = wants_reply ? reply_of(response) : Result<Reply>(Reply());
+      AttemptResult result = attempt_result(std::move(response), started_at, clock.wall());
+      if (wants_reply && result.outcome == Outcome::kSuccess) {
+        if (reply.ok()) {
+          result.reply = std::move(reply).value();
+          result.reply_url = reply_url;
+        } else {
+          result.outcome = Outcome::kFailed;
+          result.error = reply.status().message();
+        }
+      }
+      done(std::move(result));
+    });
+  }
+
+  void send_late(LateReply late, std::shared_ptr<const Config> config) override {
+    const auto source = config->sources.find(late.source);
+    auto request = late_reply_request(late, source == config->sources.end() ? nullptr : &source->second);
+    if (!request.ok()) return report_unsent(late, request.status());
+    late.reply = {};
+    client_->send(std::move(request).value(),
+                  [late = std::move(late)](const ClientResponse& response) { report_sent(late, response); });
   }
 
   void stop() override { client_->stop(); }

@@ -1,7 +1,9 @@
 #include "dispatch/pool.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "core/destination_counters.h"
 #include "dispatch/attempt_report.h"
 #include "dispatch/dispatcher.h"
+#include "dispatch/reply_waiters.h"
 
 namespace hookonce {
 namespace {
@@ -28,28 +31,67 @@ constexpr Duration kReleaseWait = std::chrono::seconds(5);
 // A wait for a moment that is further away is cut into pieces of this, so that it fits every clock.
 constexpr Duration kWaitMax = std::chrono::hours(1);
 
+// How many first attempts of synchronous sources may be on their way to one destination: enough for 2,500 a second
+// where it answers within 100 ms, and no more open connections than a destination that hangs may cost.
+constexpr int kBesideMax = 256;
+
+// One attempt on its way.
+struct OpenAttempt {
+  Lease lease;
+  std::shared_ptr<const Config> config;
+  const DestinationConfig* destination = nullptr;  // in `config`
+  bool beside = false;                             // holds no slot
+  SyncDelivery::Done done;                         // of the sender that waits for it; may be null
+};
+
+struct Ended {
+  AttemptEnd end;
+  bool beside = false;
+};
+
 // What the attempts on their way share with the pool. It outlives the pool where the committer holds on to a settlement
 // for longer.
 struct Slots {
+  Slots(Store& store, Committer& c, Sender& s, const Clock& k, DeliveryPool::Observer* o)
+      : committer(c), sender(s), clock(k), observer(o), waiters(store, k) {}
+
+  Committer& committer;
+  Sender& sender;
+  const Clock& clock;
+  DeliveryPool::Observer* const observer;
   Mutex mutex;
   CondVar changed;
   int in_flight GUARDED_BY(mutex) = 0;
-  std::vector<AttemptEnd> ended GUARDED_BY(mutex);  // attempts of whose end the dispatcher must hear
+  std::map<std::string, int, std::less<>> beside GUARDED_BY(mutex);  // of those, by destination
+  std::set<std::string, std::less<>> not_closed GUARDED_BY(mutex);   // destinations, by their breakers
+  std::vector<Ended> ended GUARDED_BY(mutex);                        // attempts of whose end the dispatcher must hear
   bool nudged GUARDED_BY(mutex) = false;
   bool stopping GUARDED_BY(mutex) = false;
   std::shared_ptr<const Config> config GUARDED_BY(mutex);
   AttemptReport report;
+  ReplyWaiters waiters;
 
   void take() LOCKS_EXCLUDED(mutex) {
     report.started();
     MutexLock lock(mutex);
     ++in_flight;
   }
-  void give_back(AttemptEnd end) LOCKS_EXCLUDED(mutex) {
+  // For an attempt beside the slots; why it may not start, or empty.
+  std::string take_beside(const std::string& destination) LOCKS_EXCLUDED(mutex) {
+    report.started();
+    MutexLock lock(mutex);
+    ++in_flight;
+    const int others = beside[destination]++;
+    if (others >= kBesideMax) return "too many synchronous attempts are on their way";
+    if (not_closed.count(destination) != 0) return "the breaker is not closed";
+    return {};
+  }
+  void give_back(Ended attempt) LOCKS_EXCLUDED(mutex) {
     report.ended();
     MutexLock lock(mutex);
     --in_flight;
-    ended.push_back(std::move(end));
+    if (attempt.beside) --beside[attempt.end.destination];
+    ended.push_back(std::move(attempt));
     changed.notify_all();
   }
   // Until nothing is in flight, at most until `end` by steady_now().
@@ -59,30 +101,58 @@ struct Slots {
       changed.wait_for(mutex, std::min(left, kWaitMax));
     }
   }
+  void note_breaker(const Dispatcher::BreakerChange& change) LOCKS_EXCLUDED(mutex) {
+    MutexLock lock(mutex);
+    if (change.open_until) {
+      not_closed.insert(change.destination);
+    } else {
+      not_closed.erase(change.destination);
+    }
+  }
 };
+
+// Tells those who wait for a reply what has become of it. `settled` is null where the outcome could not be stored.
+void answer_waiting(Slots& slots, OpenAttempt& attempt, const Settlement& settlement, const SettleFacts* settled) {
+  SyncAnswer answer;
+  if (settled != nullptr && settled->taken && settlement.reply) {
+    answer.reply = settlement.reply;
+    // After a person's replay another reply may have been there before, which is the one that counts: whoever waits
+    // gets that from the store. And nobody waits at the provider any more.
+    if (!attempt.lease.replay) slots.waiters.settled(settlement.event, *settlement.reply);
+    if (!attempt.lease.replay && !settlement.result.reply_url.empty()) {
+      LateReply late{settlement.event, attempt.lease.source, settlement.result.reply_url, *settlement.reply};
+      answer.late = [&sender = slots.sender, late = std::move(late), config = attempt.config] {
+        sender.send_late(late, config);
+      };
+    }
+  }
+  if (attempt.done) {
+    std::exchange(attempt.done, nullptr)(std::move(answer));
+  } else if (answer.late) {
+    answer.late();
+  }
+}
 
 }  // namespace
 
 struct DeliveryPool::State {
   State(Store& s, Committer& c, Sender& se, const Clock& cl, Options o)
-      : store(s), committer(c), sender(se), clock(cl), options(o), dispatcher(s) {}
+      : sender(se), clock(cl), options(o), slots(std::make_shared<Slots>(s, c, se, cl, o.observer)), dispatcher(s) {}
 
   void run();
   // What the loop acts on next; nullptr: the pool stops.
   std::shared_ptr<const Config> await_turn();
   void tick(const std::shared_ptr<const Config>& config);
   void note_store(const Status& status, Time now);
-  void start_attempt(Lease lease, const std::shared_ptr<const Config>& config, Time claimed_before);
+  static void start_attempt(const std::shared_ptr<Slots>& slots, OpenAttempt attempt, Time claimed_before,
+                            std::string why_not);
   // Any thread: an attempt has ended.
-  static void settle(const std::shared_ptr<Slots>& slots, Committer& committer, const Clock& clock, Observer* observer,
-                     Lease lease, AttemptResult result, const DestinationConfig& destination);
+  static void settle(const std::shared_ptr<Slots>& slots, OpenAttempt attempt, AttemptResult result);
 
-  Store& store;
-  Committer& committer;
   Sender& sender;
   const Clock& clock;
   const Options options;
-  const std::shared_ptr<Slots> slots = std::make_shared<Slots>();
+  const std::shared_ptr<Slots> slots;
 
   // The loop's thread only.
   Dispatcher dispatcher;
@@ -105,6 +175,7 @@ DeliveryPool::~DeliveryPool() {
 void DeliveryPool::start(std::shared_ptr<const Config> config) {
   HK_CHECK(config != nullptr && !state_->thread.joinable());
   configure(std::move(config));
+  state_->slots->waiters.start();
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 
@@ -124,6 +195,24 @@ void DeliveryPool::nudge() {
   state_->slots->changed.notify_all();
 }
 
+void DeliveryPool::deliver(Lease lease, Time leased_after, Done done) {
+  const auto& slots = state_->slots;
+  OpenAttempt attempt;
+  attempt.lease = std::move(lease);
+  attempt.beside = true;
+  attempt.done = std::move(done);
+  std::string why_not = slots->take_beside(attempt.lease.destination);
+  {
+    MutexLock lock(slots->mutex);
+    attempt.config = slots->config;
+  }
+  State::start_attempt(slots, std::move(attempt), leased_after, std::move(why_not));
+}
+
+void DeliveryPool::await_reply(const EventId& event, Time deadline, Done done) {
+  state_->slots->waiters.add(event, deadline, std::move(done));
+}
+
 void DeliveryPool::stop(Duration limit) {
   if (std::exchange(state_->stopped, true)) return;
   const Duration end = steady_now() + limit;
@@ -136,6 +225,7 @@ void DeliveryPool::stop(Duration limit) {
   state_->slots->await_none(end);
   state_->sender.stop();
   state_->slots->await_none(std::max(end, steady_now() + kReleaseWait));
+  state_->slots->waiters.stop();
 }
 
 void DeliveryPool::State::run() {
@@ -143,7 +233,7 @@ void DeliveryPool::State::run() {
 }
 
 std::shared_ptr<const Config> DeliveryPool::State::await_turn() {
-  std::vector<AttemptEnd> ended;
+  std::vector<Ended> ended;
   std::shared_ptr<const Config> config;
   {
     MutexLock lock(slots->mutex);
@@ -165,14 +255,23 @@ std::shared_ptr<const Config> DeliveryPool::State::await_turn() {
     config = slots->config;
   }
   const Time now = clock.now();
-  for (const AttemptEnd& end : ended) dispatcher.ended(end, *config, now);
+  for (const auto& [end, beside] : ended) {
+    if (beside) {
+      dispatcher.noted_beside(end, *config, now);
+    } else {
+      dispatcher.ended(end, *config, now);
+    }
+  }
   return config;
 }
 
 void DeliveryPool::State::tick(const std::shared_ptr<const Config>& config) {
   const Time now = clock.now();
   auto tick = dispatcher.tick(now, *config);
-  for (const auto& change : dispatcher.take_breaker_changes()) slots->report.breaker_changed(change, now);
+  for (const auto& change : dispatcher.take_breaker_changes()) {
+    slots->note_breaker(change);
+    slots->report.breaker_changed(change, now);
+  }
   note_store(tick.status(), now);
   if (!tick.ok()) {
     wake_at = blocked_until;
@@ -182,7 +281,13 @@ void DeliveryPool::State::tick(const std::shared_ptr<const Config>& config) {
     slots->report.died_unknown(dead);
     if (options.observer != nullptr) options.observer->buried(dead);
   }
-  for (Lease& lease : tick->leases) start_attempt(std::move(lease), config, now);
+  for (Lease& lease : tick->leases) {
+    slots->take();
+    OpenAttempt attempt;
+    attempt.lease = std::move(lease);
+    attempt.config = config;
+    start_attempt(slots, std::move(attempt), now, {});
+  }
   wake_at = tick->wake_at;
   if (options.idle_poll > Duration::zero())
     wake_at = std::min(wake_at.value_or(now + options.idle_poll), now + options.idle_poll);
@@ -203,53 +308,66 @@ void DeliveryPool::State::note_store(const Status& status, Time now) {
   store_wait = std::min(store_wait * 2, kStoreWaitMax);
 }
 
-void DeliveryPool::State::start_attempt(Lease lease, const std::shared_ptr<const Config>& config, Time claimed_before) {
-  const DestinationConfig& destination = config->destinations.find(lease.destination)->second;
-  slots->take();
+void DeliveryPool::State::start_attempt(const std::shared_ptr<Slots>& slots, OpenAttempt attempt, Time claimed_before,
+                                        std::string why_not) {
   // The lease began during the claim. Its length is the store's word; how much of it has gone is measured here, from
   // before the claim, so that neither another machine's clock nor a slow claim can make an attempt outlast its lease.
-  const Duration left = (lease.until - lease.claimed_at) - (clock.now() - claimed_before);
-  bool stopping = false;
+  const Lease& lease = attempt.lease;
+  const Duration left = (lease.until - lease.claimed_at) - (slots->clock.now() - claimed_before);
+  if (attempt.config != nullptr) {
+    const auto known = attempt.config->destinations.find(lease.destination);
+    if (known != attempt.config->destinations.end()) attempt.destination = &known->second;
+  }
   {
     MutexLock lock(slots->mutex);
-    stopping = slots->stopping;
+    if (slots->stopping) why_not = "the gateway stops";
   }
-  if (stopping || left < destination.timeout) {
+  if (attempt.destination == nullptr) {
+    why_not = "the configuration does not know the destination any more";
+  } else if (left < attempt.destination->timeout) {
+    why_not = "too little of the lease was left for an attempt";
+  }
+  if (!why_not.empty()) {
     AttemptResult result;
     result.outcome = Outcome::kReleased;
-    result.started_at = clock.now();
-    result.error = stopping ? "the gateway stops" : "too little of the lease was left for an attempt";
-    return settle(slots, committer, clock, options.observer, std::move(lease), std::move(result), destination);
+    result.started_at = slots->clock.now();
+    result.error = std::move(why_not);
+    // The event is safe whatever becomes of the settlement, so nobody waits for that.
+    if (attempt.done) std::exchange(attempt.done, nullptr)({});
+    return settle(slots, std::move(attempt), std::move(result));
   }
   // The committer and the clock outlive every attempt: stop() ends them all before the pool goes.
   Lease sent = lease;
-  sender.send(std::move(sent), config,
-              [shared = slots, &committer = committer, &clock = clock, observer = options.observer,
-               lease = std::move(lease), config, &destination](AttemptResult result) mutable {
-                settle(shared, committer, clock, observer, std::move(lease), std::move(result), destination);
-              });
+  const auto config = attempt.config;
+  slots->sender.send(std::move(sent), config, [slots, attempt = std::move(attempt)](AttemptResult result) mutable {
+    settle(slots, std::move(attempt), std::move(result));
+  });
 }
 
-void DeliveryPool::State::settle(const std::shared_ptr<Slots>& slots, Committer& committer, const Clock& clock,
-                                 Observer* observer, Lease lease, AttemptResult result,
-                                 const DestinationConfig& destination) {
-  AttemptEnd end{lease.destination, lease.event, lease.attempt, result.started_at, sign_of(result), result.error};
+void DeliveryPool::State::settle(const std::shared_ptr<Slots>& slots, OpenAttempt attempt, AttemptResult result) {
+  static const DestinationConfig unknown;  // a lease that is given back asks for nothing of it
+  const DestinationConfig& destination = attempt.destination != nullptr ? *attempt.destination : unknown;
+  const Lease& lease = attempt.lease;
+  Ended ended{{lease.destination, lease.event, lease.attempt, result.started_at, sign_of(result), result.error},
+              attempt.beside};
   Settlement settlement = decide(lease, std::move(result), destination.retry, random_unit());
   settlement.skip_dead = destination.skips_dead();
   // Only what the report and the observer need: a body must not wait in memory for its settlement.
-  lease.body.reset();
+  attempt.lease.body.reset();
   auto kept = settlement;
-  committer.submit(std::move(settlement), nullptr,
-                   [slots, &clock, observer, lease = std::move(lease), kept = std::move(kept),
-                    end = std::move(end)](Result<SettleFacts> facts) {
-                     if (facts.ok()) {
-                       slots->report.settled(lease, kept, *facts, clock.now());
-                       if (observer != nullptr) observer->settled(lease, kept, *facts);
-                     } else {
-                       slots->report.not_settled(lease, facts.status());
-                     }
-                     slots->give_back(end);
-                   });
+  slots->committer.submit(std::move(settlement), nullptr,
+                          [slots, attempt = std::move(attempt), kept = std::move(kept),
+                           ended = std::move(ended)](Result<SettleFacts> facts) mutable {
+                            const Lease& lease = attempt.lease;
+                            if (facts.ok()) {
+                              slots->report.settled(lease, kept, *facts, slots->clock.now());
+                              if (slots->observer != nullptr) slots->observer->settled(lease, kept, *facts);
+                            } else {
+                              slots->report.not_settled(lease, facts.status());
+                            }
+                            answer_waiting(*slots, attempt, kept, facts.ok() ? &*facts : nullptr);
+                            slots->give_back(std::move(ended));
+                          });
 }
 
 }  // namespace hookonce

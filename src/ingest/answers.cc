@@ -52,6 +52,20 @@ HttpResponse arrival_answer(Verdict verdict, const EventId& id, bool empty_body)
   return response;
 }
 
+HttpResponse reply_answer(Verdict verdict, const EventId& id, const Reply& reply) {
+  HttpResponse response;
+  response.status = reply.status;
+  response.body = reply.body;
+  if (!reply.content_type.empty()) response.headers.add("Content-Type", reply.content_type);
+  return late_answer(verdict, id, std::move(response));
+}
+
+HttpResponse late_answer(Verdict verdict, const EventId& id, HttpResponse answer) {
+  answer.headers.set("Hookonce-Status", std::string(to_string(verdict)));
+  answer.headers.set("Hookonce-Event", id.text());
+  return answer;
+}
+
 HttpResponse handshake_answer(HttpResponse answer) {
   answer.headers.set("Hookonce-Status", "handshake");
   return answer;

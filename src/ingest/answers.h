@@ -13,6 +13,11 @@ namespace hookonce {
 // 200 with Hookonce-Status and Hookonce-Event. `empty_body` where the provider reads the body or shows it to people.
 HttpResponse arrival_answer(Verdict verdict, const EventId& id, bool empty_body);
 
+// A synchronous source's: what its destination answered.
+HttpResponse reply_answer(Verdict verdict, const EventId& id, const Reply& reply);
+// Where that does not come in time: `answer`, marked as an arrival's.
+HttpResponse late_answer(Verdict verdict, const EventId& id, HttpResponse answer);
+
 // The provider's own answer, marked as a handshake.
 HttpResponse handshake_answer(HttpResponse answer);
 

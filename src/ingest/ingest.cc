@@ -59,7 +59,9 @@ struct InFlight {
   Time head_at{};
   Time submitted_at{};
   bool empty_answer = false;
-  bool unwanted = false;  // no destination wants it
+  SyncDelivery* sync = nullptr;             // the source is synchronous
+  std::optional<HttpResponse> late_answer;  // valid then; nullopt: as an accepted arrival's
+  bool unwanted = false;                    // no destination wants it
   std::size_t body_bytes = 0;
   std::string type;
   std::optional<std::string> key;
@@ -120,9 +122,69 @@ void count_arrival(const InFlight& arrived, const AcceptFacts& facts, Cause caus
   counters.body_bytes.add(arrived.body_bytes);
 }
 
-void finish(InFlight& arrived, const Result<AcceptFacts>& result) {
+Time deadline_of(const InFlight& arrived) {
+  return arrived.head_at + arrived.source->config->ack_deadline;
+}
+
+void observe_answer(const InFlight& arrived, Time answered_at) {
+  arrived.source->counters->answer_seconds.observe(
+      std::chrono::duration<double>(answered_at - arrived.head_at).count());
+}
+
+// What a synchronous source's sender gets where its destination's answer does not come in time.
+std::optional<HttpResponse> late_answer_to(const IngestSource& source, const HttpRequest& request) {
+  const auto& configured = source.config->late_answer;
+  if (!configured) return source.provider->late_answer(request);
+  HttpResponse answer;
+  if (!configured->content_type.empty()) answer.headers.add("Content-Type", configured->content_type);
+  answer.body = configured->body;
+  return answer;
+}
+
+HttpResponse acknowledgement(const InFlight& arrived, const AcceptFacts& facts) {
+  if (!arrived.late_answer) return arrival_answer(facts.verdict, facts.id, arrived.empty_answer);
+  return late_answer(facts.verdict, facts.id, *arrived.late_answer);
+}
+
+// On the connection's own thread, as everything here: so either the deadline's answer has gone out, or it never will.
+void finish_sync(InFlight& arrived, const AcceptFacts& facts, SyncAnswer answer) {
   const Time now = arrived.clock->now();
-  arrived.source->counters->answer_seconds.observe(std::chrono::duration<double>(now - arrived.head_at).count());
+  const Time deadline = deadline_of(arrived);
+  observe_answer(arrived, std::min(now, deadline));
+  SourceCounters& counters = *arrived.source->counters;
+  if (answer.reply && now < deadline) {
+    counters.replied.add();
+    return arrived.responder.respond(reply_answer(facts.verdict, facts.id, *answer.reply));
+  }
+  counters.acknowledged.add();
+  log_info("acknowledged", {{"source", arrived.source->config->name},
+                            {"event", facts.id.text()},
+                            {"reason", answer.reply ? "the reply came too late" : "there was no reply in time"}});
+  arrived.responder.respond(acknowledgement(arrived, facts));
+  if (answer.late) answer.late();
+}
+
+void await_reply(const std::shared_ptr<InFlight>& waiting, const AcceptFacts& facts) {
+  InFlight& arrived = *waiting;
+  const Time deadline = deadline_of(arrived);
+  Executor& executor = arrived.responder.executor();
+  arrived.responder.set_deadline(deadline, acknowledgement(arrived, facts));
+  auto done = [waiting, facts = AcceptFacts{facts.verdict, facts.id}, &executor](SyncAnswer answer) {
+    executor.post(
+        {[waiting, facts, answer = std::move(answer)]() mutable { finish_sync(*waiting, facts, std::move(answer)); }});
+  };
+  if (facts.lease != nullptr) {
+    arrived.sync->deliver(*facts.lease, arrived.submitted_at, std::move(done));
+  } else {
+    arrived.sync->await_reply(facts.id, deadline, std::move(done));
+  }
+}
+
+void finish(const std::shared_ptr<InFlight>& submitted, const Result<AcceptFacts>& result) {
+  InFlight& arrived = *submitted;
+  const Time now = arrived.clock->now();
+  const bool waits = result.ok() && arrived.sync != nullptr && !result->reply && !arrived.unwanted;
+  if (!waits) observe_answer(arrived, now);
   if (!result.ok()) {
     const Refusal refusal = result.code() == Code::kExhausted ? Refusal::kOverloaded : Refusal::kStoreUnavailable;
     // The reason is for the operator's log; the sender learns only that it may send again.
@@ -139,17 +201,23 @@ void finish(InFlight& arrived, const Result<AcceptFacts>& result) {
   }
   // A commit that took longer than the sender waits has stored the event all the same: the sender's next try is its
   // duplicate.
-  if (now >= arrived.head_at + arrived.source->config->ack_deadline) {
+  if (now >= deadline_of(arrived)) {
     arrived.source->counters->refused(Refusal::kStoreUnavailable).add();
   }
   const Cause cause = conclude(*result, arrived.arrival, *arrived.source->config).cause;
   count_arrival(arrived, *result, cause, now);  // before the answer, so that who has it finds it counted
-  arrived.responder.respond(arrival_answer(result->verdict, result->id, arrived.empty_answer));
+  if (result->reply) {
+    arrived.source->counters->replied.add();
+    arrived.responder.respond(reply_answer(result->verdict, result->id, *result->reply));
+  } else if (!waits) {
+    arrived.responder.respond(acknowledgement(arrived, *result));
+  }
   log_arrival(arrived, *result, cause, now);
   if (arrived.observer != nullptr) {
     arrived.observer->arrived({arrived.source->config->name, arrived.type, arrived.key, *result, cause,
                                since_first(*result, arrived.arrival)});
   }
+  if (waits) await_reply(submitted, *result);
 }
 
 }  // namespace
@@ -159,13 +227,15 @@ struct Ingest::State {
   Committer& committer;
   const Clock& clock;
   Observer* const observer;
+  SyncDelivery* const sync;
   std::atomic<bool> draining{false};
   LineLimit unknown_paths;
 
   Mutex mutex;
   std::shared_ptr<const SourceTable> table GUARDED_BY(mutex);
 
-  State(Store& s, Committer& c, const Clock& k, Observer* o) : store(s), committer(c), clock(k), observer(o) {}
+  State(Store& s, Committer& c, const Clock& k, Observer* o, SyncDelivery* y)
+      : store(s), committer(c), clock(k), observer(o), sync(y) {}
 
   std::shared_ptr<const SourceTable> current() {
     MutexLock lock(mutex);
@@ -191,7 +261,7 @@ struct Ingest::State {
 };
 
 void Ingest::State::submit(InFlight arrived, NewEvent event) {
-  const Time deadline = arrived.head_at + arrived.source->config->ack_deadline;
+  const Time deadline = deadline_of(arrived);
   Executor& executor = arrived.responder.executor();
   arrived.responder.set_deadline(
       deadline, refusal_answer(Refusal::kStoreUnavailable,
@@ -205,11 +275,11 @@ void Ingest::State::submit(InFlight arrived, NewEvent event) {
   // Shared because std::function must be copyable; there is one owner.
   auto shared = std::make_shared<InFlight>(std::move(arrived));
   committer.submit(std::move(event), deadline, &executor,
-                   [shared](const Result<AcceptFacts>& result) { finish(*shared, result); });
+                   [shared](const Result<AcceptFacts>& result) { finish(shared, result); });
 }
 
-Ingest::Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer)
-    : state_(std::make_unique<State>(store, committer, clock, observer)) {}
+Ingest::Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer, SyncDelivery* sync)
+    : state_(std::make_unique<State>(store, committer, clock, observer, sync)) {}
 
 Ingest::~Ingest() = default;
 
@@ -274,6 +344,11 @@ void Ingest::on_request(HttpRequest request, Responder responder) {
   arrived.observer = state_->observer;
   arrived.head_at = request.head_at;
   arrived.empty_answer = provider.empty_answer(request);
+  if (source->config->mode == SourceMode::kSync) {
+    HK_CHECK(state_->sync != nullptr);
+    arrived.sync = state_->sync;
+    arrived.late_answer = late_answer_to(*source, request);
+  }
   Client client = client_of(request, table->proxies());
   arrived.table = std::move(table);
   NewEvent event =

@@ -2,6 +2,8 @@
 //
 //   path -> source -> unsigned handshake -> verify -> handshake -> identify -> dedup key -> committer -> answer
 //
+// A synchronous source's sender waits behind the commit for its destination's answer (core/sync_delivery.h).
+//
 // Thread-safe: the server calls from all its I/O threads.
 #pragma once
 
@@ -12,6 +14,7 @@
 #include "base/metrics.h"
 #include "core/cause.h"
 #include "core/config.h"
+#include "core/sync_delivery.h"
 #include "provider/provider.h"
 #include "store/committer.h"
 
@@ -35,8 +38,9 @@ class Ingest final : public HttpHandler {
     virtual void rejected(const std::string& source, const std::string& code, const std::string& message) = 0;
   };
 
-  // REQUIRES: store, committer and clock outlive this. `observer` may be null.
-  Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer = nullptr);
+  // REQUIRES: all outlive this. `observer` may be null, `sync` where no source is synchronous.
+  Ingest(Store& store, Committer& committer, const Clock& clock, Observer* observer = nullptr,
+         SyncDelivery* sync = nullptr);
   ~Ingest() override;
 
   // Takes a new configuration for all requests whose head is read from now on; on an error the old one stays. Any

@@ -52,6 +52,7 @@ NewEvent new_event(const IngestSource& source, VerifiedRequest verified, const E
   fill_keys(source, identity, event);
   event.destinations = source.choice.choose(identity.type, event.headers, event.body);
   event.ordered = source.ordered;
+  if (!event.destinations.empty()) event.first_lease = source.first_lease;
   event.type = std::move(identity.type);
   event.ordering_key = std::move(identity.ordering_key);
 

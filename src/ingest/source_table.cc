@@ -36,7 +36,9 @@ Result<std::shared_ptr<const SourceTable>> SourceTable::build(std::shared_ptr<co
     prepared.choice = DestinationChoice(source.destinations);
     for (const SourceDestination& destination : source.destinations) {
       const auto found = config->destinations.find(destination.name);
-      if (found != config->destinations.end() && found->second.ordering) prepared.ordered.push_back(destination.name);
+      if (found == config->destinations.end()) continue;
+      if (found->second.ordering) prepared.ordered.push_back(destination.name);
+      if (source.mode == SourceMode::kSync) prepared.first_lease = found->second.lease;
     }
     prepared.counters = &source_counters(name);
   }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ struct IngestSource {
   std::vector<std::string> also_spaces;  // dedup_also's specs as text: each is a key space of its own
   SourceCounters* counters = nullptr;
   DestinationChoice choice;
-  std::vector<std::string> ordered;  // the destinations that keep order
+  std::optional<Duration> first_lease;  // synchronous: its one destination's lease
+  std::vector<std::string> ordered;     // the destinations that keep order
   mutable LineLimit refusal_lines;
 };
 

@@ -41,6 +41,12 @@ std::optional<HttpResponse> BoundProvider::handshake(const HttpRequest&) const {
 bool BoundProvider::empty_answer(const HttpRequest&) const {
   return false;
 }
+std::optional<HttpResponse> BoundProvider::late_answer(const HttpRequest&) const {
+  return std::nullopt;
+}
+std::optional<std::string> BoundProvider::response_url(const Headers&, std::string_view) const {
+  return std::nullopt;
+}
 std::optional<Headers> BoundProvider::resign(const Headers&, std::string_view, Time) const {
   return std::nullopt;
 }

@@ -94,6 +94,14 @@ class BoundProvider {
   // people.
   virtual bool empty_answer(const HttpRequest& request) const;
 
+  // What the sender gets with 200 from a synchronous source whose destination does not answer in time; nullopt: the
+  // same as for an accepted arrival. REQUIRES: verified.
+  virtual std::optional<HttpResponse> late_answer(const HttpRequest& request) const;
+
+  // Where the provider takes a reply that comes late, as the request says; nullopt where it says nothing, or names an
+  // address that is not the provider's own. REQUIRES: verified.
+  virtual std::optional<std::string> response_url(const Headers& headers, std::string_view body) const;
+
   // Fresh signature and time stamp headers for a body that was verified, under the header names with which `original`
   // arrived; by the source's own secrets. nullopt where the scheme allows none. `now` is wall time.
   virtual std::optional<Headers> resign(const Headers& original, std::string_view body, Time now) const;

@@ -27,6 +27,8 @@ constexpr std::string_view kVersion = "v0=";
 constexpr std::string_view kHandshakeType = "url_verification";
 constexpr std::string_view kSslCheck = "ssl_check";
 constexpr std::string_view kCommandType = "slash_command:";
+// The only places that are taken for a response_url: whoever could forge a request must not choose where answers go.
+constexpr std::string_view kResponseHosts[] = {"https://hooks.slack.com/", "https://hooks.slack-gov.com/"};
 
 using Values = std::vector<std::optional<std::string>>;
 
@@ -104,6 +106,18 @@ std::optional<std::vector<std::string>> form_key(const Values& own) {
   return key_of({"slack", "trigger", own[kPayloadTrigger]});
 }
 
+// A slash command's and a message action's is one field; a view's submission has a list of them.
+std::vector<FieldSpec> response_url_fields() {
+  return {form_field("response_url"), form_json_field("payload", "/response_url"),
+          form_json_field("payload", "/response_urls/0/response_url")};
+}
+
+bool is_response_url(std::string_view url) {
+  const bool is_plain = std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f && c != '\\'; });
+  return is_plain && std::any_of(std::begin(kResponseHosts), std::end(kResponseHosts),
+                                 [&](std::string_view host) { return url.substr(0, host.size()) == host; });
+}
+
 // Looks for the field without decoding the form: everything else in such a request is ignored, broken escapes included.
 bool is_ssl_check(const HttpRequest& request) {
   if (body_kind(request) != BodyKind::kForm) return false;
@@ -172,6 +186,20 @@ class BoundSlack final : public BoundProvider {
   }
 
   bool empty_answer(const HttpRequest& request) const override { return body_kind(request) == BodyKind::kForm; }
+
+  // A person sees the text of an answer, and Slack shows JSON that it does not know as an error.
+  std::optional<HttpResponse> late_answer(const HttpRequest&) const override { return HttpResponse(); }
+
+  std::optional<std::string> response_url(const Headers& headers, std::string_view body) const override {
+    static const FieldReader reader(response_url_fields());
+    HttpRequest request;
+    request.headers = headers;
+    request.body = body;
+    if (body_kind(request) != BodyKind::kForm) return std::nullopt;
+    std::vector<std::optional<std::string>> found = reader.read(request).values;
+    auto url = first_of({std::move(found[0]), std::move(found[1]), std::move(found[2])});
+    return url && is_response_url(*url) ? url : std::nullopt;
+  }
 
   std::optional<Headers> resign(const Headers& original, std::string_view body, Time now) const override {
     const auto signature_name = arrived_name(original, kSignatureHeader);
@@ -264,6 +292,7 @@ class Slack final : public Provider {
       t.resigns = true;
       t.retries.in_headers = true;
       t.retries.signs_anew = true;
+      t.has_response_url = true;
       return t;
     }();
     return traits;

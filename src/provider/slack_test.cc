@@ -44,6 +44,38 @@ TEST_F(SlackTest, OnlyFormsAreAnsweredEmpty) {
   EXPECT_FALSE(bound_->empty_answer(request("application/json", "{}")));
 }
 
+TEST_F(SlackTest, ALateAnswerIsEmptyForAllKindsOfRequests) {
+  for (const char* type : {"application/json", "application/x-www-form-urlencoded"}) {
+    const auto answer = bound_->late_answer(request(type, "{}"));
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_TRUE(answer->body.empty() && answer->headers.items().empty());
+  }
+}
+
+TEST_F(SlackTest, ALateReplyGoesWhereTheRequestSaysAndOnlyToSlack) {
+  const auto url_of = [this](const std::string& body, const char* type = "application/x-www-form-urlencoded") {
+    const HttpRequest form = request(type, body);
+    return bound_->response_url(form.headers, form.body);
+  };
+  const std::string hook = "https%3A%2F%2Fhooks.slack.com%2F";
+  EXPECT_EQ(url_of("command=%2Fx&response_url=" + hook + "commands%2F1"), "https://hooks.slack.com/commands/1");
+  EXPECT_EQ(url_of("response_url=https%3A%2F%2Fhooks.slack-gov.com%2F1"), "https://hooks.slack-gov.com/1");
+  EXPECT_EQ(url_of("payload=%7B%22response_url%22%3A%22" + hook + "a%22%7D"), "https://hooks.slack.com/a");
+  EXPECT_EQ(url_of("payload=%7B%22response_urls%22%3A%5B%7B%22response_url%22%3A%22" + hook + "v%22%7D%5D%7D"),
+            "https://hooks.slack.com/v");
+  EXPECT_EQ(url_of("command=%2Fx"), std::nullopt);
+  EXPECT_EQ(url_of(R"({"response_url":"https://hooks.slack.com/1"})", "application/json"), std::nullopt);
+  for (const char* other :
+       {"http://hooks.slack.com/1", "https://hooks.slack.com", "https://hooks.slack.com.evil.test/",
+        "https://hooks.slack.com@evil.test/", "https://hooks.slack.com:8443/", "https://HOOKS.slack.com/",
+        "https://evil.test/https://hooks.slack.com/", " https://hooks.slack.com/",
+        "https://hooks.slack.com%5C@evil.test/", "https://hooks.slack.com/%0D%0AX:+1", "https://hooks.slack.com/%20",
+        "//hooks.slack.com/"}) {
+    EXPECT_EQ(url_of(std::string("response_url=") + other), std::nullopt) << other;
+  }
+}
+
 TEST_F(SlackTest, SslCheckInsideAnotherFieldIsNoHandshake) {
   EXPECT_TRUE(bound_->unsigned_handshake(request("application/x-www-form-urlencoded", "token=x&ssl_check=1")));
   EXPECT_FALSE(

@@ -305,3 +305,31 @@ def test_two_gateways_keep_the_order_of_a_key(join, backend, shared_url):
         sent[channel].append(event)
     backend.wait_until(lambda: sum(map(len, delivered.values())) >= 60)
     assert delivered == sent
+
+
+def test_copies_of_a_command_on_two_gateways_get_one_answer_of_one_call(join, backend, shared_url):
+    """The backend answers when all copies are known to be waiting; four of them are not where its answer arrives."""
+    go = threading.Event()
+    shown = [("Content-Type", "application/json")], b'{"text":"deployed"}'
+    backend.answer_with(lambda request, nth: go.wait(60) and (200, *shown))
+    tables = config(backend.url, "slack", store={"url": shared_url}, source={"mode": "sync", "ack_deadline": "60s"})
+    gateways = [join(name, tables) for name in ("a", "b")]
+    answers = []
+
+    def copy(number):
+        message = senders.slack_command(SECRETS["slack"], "1.1")
+        answers.append(post(gateways[number % 2].ingest, "/in/slack", message, timeout=60))
+
+    threads = [threading.Thread(target=copy, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    gateways[0].wait_until(lambda: sum(gateway.metric("hookonce_duplicates_total") for gateway in gateways) == 5)
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert {(answer.status, answer.header("Content-Type"), answer.body) for answer in answers} == {
+        (200, "application/json", b'{"text":"deployed"}')}
+    assert sorted(answer.header("Hookonce-Status") for answer in answers) == ["accepted"] + ["duplicate"] * 5
+    assert len(backend.requests) == 1
+    again = [post(gateway.ingest, "/in/slack", senders.slack_command(SECRETS["slack"], "1.1")) for gateway in gateways]
+    assert {answer.body for answer in again} == {b'{"text":"deployed"}'} and len(backend.requests) == 1

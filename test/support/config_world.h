@@ -18,6 +18,7 @@ inline std::vector<ProviderTraits> some_providers() {
   stripe.retry_horizon = std::chrono::hours(72);
   ProviderTraits slack = stripe;
   slack.name = "slack";
+  slack.has_response_url = true;
   ProviderTraits github = stripe;
   github.name = "github";
   github.tolerance = Duration::zero();

@@ -13,6 +13,7 @@
 #include "test/support/asserts.h"
 #include "test/support/manual_clock.h"
 #include "test/support/recording_channel.h"
+#include "test/support/recording_sync.h"
 #include "test/support/scripted_store.h"
 #include "test/support/source_builder.h"
 
@@ -104,7 +105,8 @@ class IngestFixture : public testing::Test, protected Ingest::Observer {
   ManualClock clock_;
   ScriptedStore store_;
   Committer committer_;
-  Ingest ingest_{store_, committer_, clock_, this};
+  RecordingSync sync_;
+  Ingest ingest_{store_, committer_, clock_, this, &sync_};
   TestLoop loop_;
   std::vector<Seen> seen_;
   std::vector<Cause> causes_;  // of the arrivals among them

@@ -67,6 +67,25 @@ class ScriptedSender final : public Sender {
     if (stopped) done(released());
   }
 
+  void send_late(LateReply late, std::shared_ptr<const Config>) override {
+    MutexLock lock(mutex_);
+    late_.push_back(std::move(late));
+    changed_.notify_all();
+  }
+  // The oldest late reply that no next_late() has returned yet; waits for it.
+  LateReply next_late() {
+    MutexLock lock(mutex_);
+    while (late_.empty()) changed_.wait(mutex_);
+    LateReply late = std::move(late_.front());
+    late_.pop_front();
+    return late;
+  }
+  // Late replies that no next_late() has returned.
+  std::size_t late_waiting() {
+    MutexLock lock(mutex_);
+    return late_.size();
+  }
+
   void stop() override {
     std::vector<Attempt> open;
     {
@@ -104,6 +123,7 @@ class ScriptedSender final : public Sender {
   bool stopped_ GUARDED_BY(mutex_) = false;
   std::deque<Attempt> started_ GUARDED_BY(mutex_);
   std::vector<Attempt> open_ GUARDED_BY(mutex_);
+  std::deque<LateReply> late_ GUARDED_BY(mutex_);
 };
 
 }  // namespace hookonce
