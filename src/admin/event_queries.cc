@@ -215,6 +215,8 @@ Result<ReplaysBody> parse_replays_body(const json::value& body, Time now) {
     if (is_filter(name)) {
       if (value.is_null()) continue;
       HK_ASSIGN(std::string text, read_string(name, value));
+      // In a list an empty filter is as good as none; here it would send more again than was meant.
+      if (text.empty()) return invalid("`" + std::string(name) + "` is empty; give it a value, or leave it out");
       HK_TRY(set_filter(replays.filter, name, std::move(text), now));
     } else if (name == "destination") {
       if (!value.is_null()) HK_TRY(read_destination(value, replays.destination));

@@ -131,11 +131,19 @@ TEST(ReplaysBody, TakesTheFiltersOfTheListAndItsOwnFields) {
 
 TEST(ReplaysBody, KnowsWhenItNamesNothing) {
   EXPECT_TRUE(replays("{}")->names_nothing());
-  EXPECT_TRUE(replays(R"({"new_key":true,"dry_run":true,"source":null,"q":"","dead":false})")->names_nothing());
+  EXPECT_TRUE(replays(R"({"new_key":true,"dry_run":true,"source":null,"dead":false})")->names_nothing());
   for (const char* text :
        {R"({"dead":true})", R"({"destination":"b"})", R"({"source":"s"})", R"({"type":"t"})", R"({"state":"dead"})",
         R"({"key":"k"})", R"({"q":"q"})", R"({"since":"1h"})", R"({"until":"1h"})"}) {
     EXPECT_FALSE(replays(text)->names_nothing()) << text;
+  }
+}
+
+TEST(ReplaysBody, AnEmptyFilterIsAMistakeBecauseItWouldMatchMoreThanWasMeant) {
+  for (const char* name : {"source", "type", "state", "key", "q", "since", "until"}) {
+    const auto body = replays(std::string("{\"dead\":true,\"") + name + "\":\"\"}");
+    EXPECT_EQ(body.code(), Code::kInvalid) << name;
+    EXPECT_NE(body.status().message().find(std::string("`") + name + "` is empty"), std::string::npos);
   }
 }
 
