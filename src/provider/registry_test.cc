@@ -153,6 +153,19 @@ TEST(Samples, EqualSeedsGiveEqualIdsAndOthersDoNot) {
   }
 }
 
+TEST(Secrets, AnApiKeyIsNoSigningSecretOfStripe) {
+  const Provider* stripe = find_provider("stripe");
+  for (const char* key : {"sk_live_value", "pk_test_value", "rk_live_value"}) {
+    BindSettings settings = settings_of(*stripe);
+    settings.secrets.push_back(key);
+    for (const Status& status : {stripe->bind(settings).status(), stripe->sample({}, key, kNow).status()}) {
+      EXPECT_EQ(status.code(), Code::kInvalid) << key;
+      EXPECT_NE(status.message().find("whsec_"), std::string::npos) << "the mend";
+      EXPECT_EQ(status.message().find("value"), std::string::npos) << "never the value";
+    }
+  }
+}
+
 TEST(Configured, KeyReplacesTheDefaultAndUnreadableBodyMattersOnlyWhereTheKeyLiesInIt) {
   const Provider* stripe = find_provider("stripe");
   BindSettings settings = settings_of(*stripe);

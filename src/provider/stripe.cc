@@ -46,6 +46,20 @@ Listed read_list(std::string_view value) {
   return listed;
 }
 
+// The keys of the provider's API stand beside the endpoint's secret in its dashboard; they sign nothing.
+Status check_secrets(const std::vector<std::string>& secrets) {
+  for (std::size_t i = 0; i < secrets.size(); ++i) {
+    for (std::string_view prefix : {"sk_", "pk_", "rk_"}) {
+      if (secrets[i].substr(0, prefix.size()) != prefix) continue;
+      return invalid(
+          fmt::format("secret {} is an API key ({}...), which signs no webhook; take the endpoint's signing secret, "
+                      "which begins with whsec_",
+                      i + 1, prefix));
+    }
+  }
+  return {};
+}
+
 std::vector<FieldSpec> own_fields() {
   return {json_field("/id"),
           json_field("/type"),
@@ -141,6 +155,7 @@ class Stripe final : public Provider {
   }
 
   Result<std::unique_ptr<const BoundProvider>> bind(const BindSettings& settings) const override {
+    HK_TRY(check_secrets(settings.secrets));
     HK_ASSIGN(KeyRing keys, KeyRing::make(HmacKey::Algorithm::kSha256, settings.secrets));
     return std::unique_ptr<const BoundProvider>(std::make_unique<BoundStripe>(std::move(keys), settings));
   }
@@ -148,6 +163,7 @@ class Stripe final : public Provider {
   std::string sample_id(std::string_view seed) const override { return "evt_1" + seeded_text(seed, 23); }
 
   Result<SampleMessage> sample(const SampleRequest& request, std::string_view secret, Time now) const override {
+    HK_TRY(check_secrets({std::string(secret)}));
     HK_ASSIGN(KeyRing keys, KeyRing::make(HmacKey::Algorithm::kSha256, {std::string(secret)}));
     SampleMessage message;
     message.body = request.body.empty() ? sample_body(request.id, request.type.empty() ? "invoice.paid" : request.type)
