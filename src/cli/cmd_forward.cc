@@ -41,6 +41,11 @@ void print_lines(LiveLines& lines) {
   std::fflush(stdout);
 }
 
+bool says_taken(const Status& status, const std::string& address) {
+  return status.code() == Code::kPrecondition &&
+         status.message().rfind("listen " + address + ": address in use", 0) == 0;
+}
+
 int forward(const Forward& given) {
   apply(given.log);
   // These have a line of their own on standard output; a terminal would show each of them twice.
@@ -49,9 +54,9 @@ int forward(const Forward& given) {
     complain_of_mistakes({status.message()}, kNothingStarted);
     return kExitUsage;
   }
-  const Result<std::string> admin = next_free_loopback(kFirstAdminPort, given.forward.listen);
+  Result<std::string> admin = next_free_loopback(kFirstAdminPort, given.forward.listen);
   if (!admin.ok()) return complain_of_start(admin.status());
-  const CheckedConfig checked = check_config_text(forward_toml(given.forward, *admin), kForwardConfigName);
+  CheckedConfig checked = check_config_text(forward_toml(given.forward, *admin), kForwardConfigName);
   for (const std::string& warning : checked.warnings) complain(warning);
   if (!checked.config) {
     std::vector<std::string> mistakes;
@@ -69,6 +74,13 @@ int forward(const Forward& given) {
   options.delivery_observer = &lines;
   options.failed = [&failure](const Status& status) { failure.put(status); };
   Result<std::unique_ptr<Gateway>> started = Gateway::start(checked.config, options);
+  // Of two that start at once, both may have found the same port free.
+  for (int tries = 1; tries < kPortsTried && says_taken(started.status(), *admin); ++tries) {
+    admin = next_free_loopback(kFirstAdminPort, given.forward.listen);
+    if (!admin.ok()) return complain_of_start(admin.status());
+    checked = check_config_text(forward_toml(given.forward, *admin), kForwardConfigName);
+    started = Gateway::start(checked.config, options);
+  }
   if (!started.ok()) return complain_of_start(started.status());
   Gateway& gateway = **started;
   say(ready_line(gateway));
