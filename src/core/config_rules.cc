@@ -94,6 +94,7 @@ void check_retention(const Config& config, ConfigTable& store) {
     if (source.dedup_window > config.store.retention) longer.push_back(name);
   }
   if (longer.empty()) return;
+  if (store.find("retention") == nullptr) return;  // The default is the store's own, which its documentation tells.
   store.warn(
       "retention",
       fmt::format("{} is shorter than the dedup_window of {}: a late duplicate is still recognised, but the event "

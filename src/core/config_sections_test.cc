@@ -241,6 +241,9 @@ TEST_F(ConfigSectionsTest, WhatIsLegalAndProbablyNotMeantIsAWarning) {
                   "h.toml:5: warning: sources.s.dedup_window: 1h is shorter than provider `stripe` goes on retrying")));
   EXPECT_THAT(problems("[store]\nretention = \"7d\"\n" + kSource + kDestination),
               ElementsAre(HasSubstr("h.toml:2: warning: store.retention: 7d is shorter than the dedup_window of s")));
+  world_.default_retention = [](const std::string&) { return std::chrono::hours(72); };
+  EXPECT_THAT(problems(kSource + kDestination), ElementsAre()) << "nobody wrote that retention";
+  world_.default_retention = nullptr;
   EXPECT_THAT(problems(kSource + kDestination + "[destinations.e]\nurl = \"http://127.0.0.1/\"\n"),
               ElementsAre(HasSubstr("h.toml:7: warning: destinations.e: no source names")));
   EXPECT_THAT(
