@@ -44,7 +44,8 @@ struct PostgresTransaction {
 
 class PostgresConnection {
  public:
-  // kPrecondition where a person must mend something (password, database, version), kUnavailable else.
+  // kPrecondition where a person must mend something (password, database, version), kExhausted where the server takes
+  // no more connections, kUnavailable else.
   static Result<std::unique_ptr<PostgresConnection>> open(const PostgresTarget& target, Duration patience);
   ~PostgresConnection();
   PostgresConnection(const PostgresConnection&) = delete;

@@ -40,10 +40,21 @@ Status connect_error(std::string_view shown, std::string_view message) {
   if (has(message, "does not exist") && has(message, "role")) {
     return precondition(text + "; create the role, or name another user in store.url");
   }
+  // The role's, the database's, the server's limit, and a pooler's.
+  if (has(message, "too many connections") || has(message, "too many clients") ||
+      has(message, "connection slots are reserved") || has(message, "no more connections allowed")) {
+    return exhausted(text +
+                     "; a gateway needs 3 connections, under load up to 11: raise the CONNECTION LIMIT of the role or "
+                     "the database, or the server's max_connections");
+  }
   if (has(message, "pg_hba.conf") || has(message, "no such database") || has(message, "no such user")) {
     return precondition(text + "; allow this user and database there, or correct store.url");
   }
   return unavailable(text);
+}
+
+bool is_undefined(std::string_view state) {
+  return state == "42P01" || state == "3F000" || state == "42703";
 }
 
 std::string one_line(std::string_view text) {

@@ -21,30 +21,42 @@ PostgresPool::Loan::~Loan() {
 }
 
 Result<PostgresPool::Loan> PostgresPool::borrow(Opening opening) {
-  {
-    MutexLock lock(mutex_);
-    const Duration end = steady_now() + kBorrowPatience;
-    while (lent_ >= size_) {
-      const Duration left = end - steady_now();
-      if (left <= Duration::zero()) return exhausted(target_.shown + ": all connections are in use");
-      freed_.wait_for(mutex_, left);
+  const Duration end = steady_now() + kBorrowPatience;
+  if (!await_place(end)) return exhausted(target_.shown + ": all connections are in use");
+  for (;; opening = Opening::kAllowed) {
+    std::unique_ptr<PostgresConnection> connection;
+    while (opening != Opening::kFresh && (connection = take_idle()) != nullptr) {
+      if (connection->alive()) return Loan(*this, std::move(connection), false);
     }
-    ++lent_;
+    if (opening == Opening::kOnlyIdle) {
+      take_back(nullptr);
+      return unavailable(target_.shown + ": not connected");
+    }
+    auto opened = PostgresConnection::open(target_, kConnectPatience);
+    if (opened.ok()) return Loan(*this, *std::move(opened), true);
+    if (opened.code() == Code::kExhausted && await_idle(end)) continue;
+    const bool is_only = take_back(nullptr);
+    return opened.code() == Code::kExhausted && is_only ? precondition(opened.status().message()) : opened.status();
   }
-  std::unique_ptr<PostgresConnection> connection;
-  while (opening != Opening::kFresh && (connection = take_idle()) != nullptr) {
-    if (connection->alive()) return Loan(*this, std::move(connection), false);
+}
+
+bool PostgresPool::await_place(Duration end) {
+  MutexLock lock(mutex_);
+  for (Duration left = end - steady_now(); lent_ >= size_; left = end - steady_now()) {
+    if (left <= Duration::zero()) return false;
+    freed_.wait_for(mutex_, left);
   }
-  if (opening == Opening::kOnlyIdle) {
-    take_back(nullptr);
-    return unavailable(target_.shown + ": not connected");
+  ++lent_;
+  return true;
+}
+
+bool PostgresPool::await_idle(Duration end) {
+  MutexLock lock(mutex_);
+  for (Duration left = end - steady_now(); idle_.empty(); left = end - steady_now()) {
+    if (lent_ <= 1 || left <= Duration::zero()) return false;
+    freed_.wait_for(mutex_, left);
   }
-  auto opened = PostgresConnection::open(target_, kConnectPatience);
-  if (!opened.ok()) {
-    take_back(nullptr);
-    return opened.status();
-  }
-  return Loan(*this, *std::move(opened), true);
+  return true;
 }
 
 void PostgresPool::clear() {
@@ -63,11 +75,12 @@ std::unique_ptr<PostgresConnection> PostgresPool::take_idle() {
   return connection;
 }
 
-void PostgresPool::take_back(std::unique_ptr<PostgresConnection> connection) {
+bool PostgresPool::take_back(std::unique_ptr<PostgresConnection> connection) {
   MutexLock lock(mutex_);
   --lent_;
   if (connection) idle_.push_back(std::move(connection));
-  freed_.notify_one();
+  freed_.notify_all();  // some wait for a place, some for a connection
+  return lent_ == 0 && idle_.empty();
 }
 
 }  // namespace hookonce

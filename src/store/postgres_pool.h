@@ -43,14 +43,19 @@ class PostgresPool {
   PostgresPool(const PostgresTarget& target, int size) : target_(target), size_(size) {}
 
   enum class Opening { kAllowed, kOnlyIdle, kFresh };
-  // kFresh: a new connection in any case. kExhausted: all are lent, and stay so for a while. kUnavailable,
-  // kPrecondition: as PostgresConnection::open().
+  // kFresh: a new connection rather than an idle one. Where the server takes no more of them, those that are there
+  // serve. kExhausted: all are lent, and stay so for a while. kUnavailable, kPrecondition: as
+  // PostgresConnection::open(); kPrecondition too where the server refuses the only one.
   Result<Loan> borrow(Opening opening) LOCKS_EXCLUDED(mutex_);
   void clear() LOCKS_EXCLUDED(mutex_);  // closes the idle ones
 
  private:
+  // Until there is a place among those that may be lent, or an idle connection where others are lent; false: in vain.
+  bool await_place(Duration end) LOCKS_EXCLUDED(mutex_);
+  bool await_idle(Duration end) LOCKS_EXCLUDED(mutex_);
   std::unique_ptr<PostgresConnection> take_idle() LOCKS_EXCLUDED(mutex_);
-  void take_back(std::unique_ptr<PostgresConnection> connection) LOCKS_EXCLUDED(mutex_);
+  // Whether nothing is left: neither lent nor idle.
+  bool take_back(std::unique_ptr<PostgresConnection> connection) LOCKS_EXCLUDED(mutex_);
 
   const PostgresTarget& target_;
   const int size_;

@@ -179,8 +179,13 @@ constexpr const char* kHashedLines[] = {
 // Migration 5: destinations that a person has paused.
 constexpr const char* kPauses[] = {"CREATE TABLE pauses (destination bytea PRIMARY KEY)"};
 
+// Migration 6: which inbox this is (store/postgres_inbox.h).
+constexpr const char* kInboxId[] = {
+    "ALTER TABLE schema_version ADD COLUMN inbox uuid NOT NULL DEFAULT gen_random_uuid()",
+};
+
 std::vector<std::span<const char* const>> migrations() {
-  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses};
+  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses, kInboxId};
 }
 
 int newest_version() {
@@ -194,7 +199,7 @@ PostgresTransaction migration_transaction(const PostgresTarget& target) {
 // What makes every gateway's statements find the tables: the schema, and a table that holds its version.
 Status add_marks(PostgresConnection& connection, const PostgresTarget& target, bool schema_exists) {
   // Who may not make schemas can be given one; IF NOT EXISTS would ask for the right all the same.
-  if (!schema_exists) connection.add(fmt::format("CREATE SCHEMA {}", target.schema));
+  if (!schema_exists) connection.add("CREATE SCHEMA " + quoted_schema(target));
   connection.add("CREATE TABLE schema_version (version integer NOT NULL, written_by text NOT NULL)");
   connection.add("INSERT INTO schema_version VALUES (0, 'hookonce')");
   const auto made = connection.run();
@@ -205,8 +210,8 @@ Status add_marks(PostgresConnection& connection, const PostgresTarget& target, b
                   target.shown, target.schema, target.schema));
 }
 
-// The version of the tables; 0 where there are none yet.
-Result<int> read_version(PostgresConnection& connection, const PostgresTarget& target) {
+// The version of the tables; 0 where there are none yet, which may be made only where none were `opened` before.
+Result<int> read_version(PostgresConnection& connection, const PostgresTarget& target, const PostgresInboxId& opened) {
   connection.add(kMigrationLock, PostgresParameters().add_text(target.schema));
   connection.add(
       "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = n.oid), "
@@ -216,6 +221,7 @@ Result<int> read_version(PostgresConnection& connection, const PostgresTarget& t
   HK_ASSIGN(const auto found, connection.run());
   const bool exists = found[1].rows() == 1;
   const bool ours = exists && found[1].bigint(0, 1) == 1;
+  if (!ours && opened) return inbox_is_gone(target);
   if (exists && !ours && found[1].bigint(0, 0) > 0) {
     return precondition(
         fmt::format("{}: the schema {} holds tables that are not hookonce's; name another with ?schema=", target.shown,
@@ -225,8 +231,11 @@ Result<int> read_version(PostgresConnection& connection, const PostgresTarget& t
     HK_TRY(add_marks(connection, target, exists));
     return 0;
   }
-  connection.add("SELECT version FROM schema_version");
-  HK_ASSIGN(const auto version, connection.run());
+  connection.add(fmt::format("SELECT version FROM {}.schema_version", quoted_schema(target)));
+  const auto answered = connection.run();
+  if (connection.state() == "42501") return right_is_missing(target, "read its tables");
+  HK_TRY(answered.status());
+  const auto& version = answered.value();
   if (version[0].rows() != 1) return internal("the table schema_version does not hold one row");
   return version[0].integer(0, 0);
 }
@@ -267,15 +276,19 @@ Result<PostgresServerState> check_server(PostgresConnection& connection, const P
 
 Status check_inbox_exists(PostgresConnection& connection, const PostgresTarget& target) {
   connection.begin({target.schema, kMigrationWait, kMigrationWait, true});
-  connection.add("SELECT to_regclass('schema_version') IS NOT NULL");
+  connection.add(
+      "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace "
+      "WHERE nspname = $1 AND relname = 'schema_version')",
+      PostgresParameters().add_text(target.schema));
   HK_ASSIGN(const auto answers, connection.run_and_commit());
   if (answers[0].flag(0, 0)) return {};
   return precondition(fmt::format("{}: no inbox in the schema {}", target.shown, target.schema));
 }
 
-Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target) {
+Result<Bytes16> prepare_schema(PostgresConnection& connection, const PostgresTarget& target,
+                               const PostgresInboxId& opened) {
   connection.begin(migration_transaction(target));
-  HK_ASSIGN(const int version, read_version(connection, target));
+  HK_ASSIGN(const int version, read_version(connection, target, opened));
   const int newest = newest_version();
   if (version > newest) {
     return precondition(fmt::format("{}: its tables are version {}, this program knows up to {}; use a newer hookonce",
@@ -288,7 +301,10 @@ Status prepare_schema(PostgresConnection& connection, const PostgresTarget& targ
     }
     connection.add(fmt::format("UPDATE schema_version SET version = {}", newest));
   }
-  return connection.run_and_commit().status();
+  connection.add("SELECT inbox FROM schema_version");
+  HK_ASSIGN(const auto results, connection.run_and_commit());
+  const Bytes16 inbox = results.back().uuid(0, 0);
+  return !opened || inbox == opened ? Result<Bytes16>(inbox) : inbox_is_gone(target);
 }
 
 }  // namespace hookonce

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "store/postgres_connection.h"
+#include "store/postgres_inbox.h"
 
 namespace hookonce {
 
@@ -19,7 +20,9 @@ Result<PostgresServerState> check_server(PostgresConnection& connection, const P
 Status check_inbox_exists(PostgresConnection& connection, const PostgresTarget& target);
 
 // Makes the schema and its tables, or brings older ones up to date: in one transaction, and of several gateways that
-// start at once only one does. kPrecondition: not ours, newer than this program, no right to make it.
-Status prepare_schema(PostgresConnection& connection, const PostgresTarget& target);
+// start at once only one does. The inbox's id. kPrecondition: not ours, newer than this program, no right to make it.
+// kNotFound: `opened` is an inbox that is not there any more; nothing is made then.
+Result<Bytes16> prepare_schema(PostgresConnection& connection, const PostgresTarget& target,
+                               const PostgresInboxId& opened);
 
 }  // namespace hookonce

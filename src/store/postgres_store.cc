@@ -15,6 +15,7 @@
 #include "store/postgres_claim.h"
 #include "store/postgres_copy.h"
 #include "store/postgres_delivery_list.h"
+#include "store/postgres_inbox.h"
 #include "store/postgres_lines.h"
 #include "store/postgres_pauses.h"
 #include "store/postgres_pool.h"
@@ -54,6 +55,10 @@ constexpr int kCommitConnections = 4;
 constexpr int kClaimConnections = 3;
 constexpr int kReadConnections = 4;
 
+// How often a connection that lives long is asked whether the inbox behind it is still the same: a schema that was
+// dropped and restored at once shows no error.
+constexpr Duration kCheckEvery = std::chrono::seconds(5);
+
 class PostgresStore final : public Store, private InboxRecords {
  public:
   PostgresStore(PostgresTarget target, PostgresClock clock, OpenFor use)
@@ -71,7 +76,8 @@ class PostgresStore final : public Store, private InboxRecords {
         claims_(target_, kClaimConnections),
         reads_(target_, kReadConnections) {}
 
-  // Connects and makes sure that this is an inbox. Also in a recovery: the server may be another one now.
+  // Connects and makes sure that this is an inbox, in a recovery the one from before (else kNotFound): the server may
+  // be another one now.
   Status open() LOCKS_EXCLUDED(health_mutex_);
 
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
@@ -203,6 +209,14 @@ class PostgresStore final : public Store, private InboxRecords {
   // Runs the search to its end; leaves at most `limit` events in it. The page has the cursor alone.
   Result<EventPage> find(PostgresSearch& search, int limit, const std::optional<std::string>& cursor);
   void set_health(const Status& status) LOCKS_EXCLUDED(health_mutex_);
+  // The inbox is gone: nothing is read or written until it is back, or a person starts the gateway anew.
+  Status lose(const Status& why) LOCKS_EXCLUDED(health_mutex_);
+  PostgresInboxId inbox() LOCKS_EXCLUDED(health_mutex_);
+  bool is_lost() LOCKS_EXCLUDED(health_mutex_);
+  bool check_due() LOCKS_EXCLUDED(health_mutex_);
+  // For duplicates and people while nothing can be written though the server is there: a call that finds the store ill
+  // waits for no new connection.
+  void connect_reader() LOCKS_EXCLUDED(health_mutex_);
 
   const PostgresTarget target_;
   const PostgresClock clock_;
@@ -226,6 +240,9 @@ class PostgresStore final : public Store, private InboxRecords {
   Mutex health_mutex_;
   Status health_ GUARDED_BY(health_mutex_) = unavailable("the store is not open");
   bool standby_names_ GUARDED_BY(health_mutex_) = true;  // as of the last opening
+  PostgresInboxId inbox_ GUARDED_BY(health_mutex_);
+  bool lost_ GUARDED_BY(health_mutex_) = false;
+  Duration checked_at_ GUARDED_BY(health_mutex_){};  // the inbox, by steady_now()
 };
 
 Status PostgresStore::open() {
@@ -235,12 +252,26 @@ Status PostgresStore::open() {
   HK_ASSIGN(PostgresPool::Loan loan, commits_.borrow(PostgresPool::Opening::kFresh));
   HK_ASSIGN(const PostgresServerState server, check_server(loan.connection(), target_));
   if (use_ == OpenFor::kCopyingFrom) HK_TRY(check_inbox_exists(loan.connection(), target_));
-  HK_TRY(prepare_schema(loan.connection(), target_));
-  if (use_ == OpenFor::kServing) HK_TRY(check_whole(loan.connection()));
+  const PostgresInboxId known = inbox();
+  HK_ASSIGN(const Bytes16 found, prepare_schema(loan.connection(), target_, known));
+  if (use_ == OpenFor::kServing) {
+    HK_TRY(check_rights(loan.connection(), target_));
+    HK_TRY(check_whole(loan.connection()));
+  }
+  if (use_ == OpenFor::kServing && !known) {
+    // One for each kind of work, as long as the store serves: where the server takes fewer, it says so now.
+    HK_ASSIGN(PostgresPool::Loan claiming, claims_.borrow(PostgresPool::Opening::kFresh));
+    HK_ASSIGN(PostgresPool::Loan reading, reads_.borrow(PostgresPool::Opening::kFresh));
+    claiming.keep();
+    reading.keep();
+  }
   loan.keep();
   MutexLock lock(health_mutex_);
   health_ = {};
   standby_names_ = server.standby_names;
+  inbox_ = found;
+  lost_ = false;
+  checked_at_ = steady_now();
   return {};
 }
 
@@ -250,7 +281,7 @@ Result<T> PostgresStore::transact(PostgresPool& pool, Work work) {
   // befalls a reader says nothing about commits.
   const bool reads = &pool == &reads_;
   const Status ill = health();
-  if (!ill.ok() && !reads) return unavailable(ill.message());
+  if (!ill.ok() && (!reads || is_lost())) return unavailable(ill.message());
   const auto failed = [this, reads](const Status& status) LOCKS_EXCLUDED(health_mutex_) {
     if (!reads) set_health(unavailable(status.message()));
     return status;
@@ -262,12 +293,16 @@ Result<T> PostgresStore::transact(PostgresPool& pool, Work work) {
     if (!borrowed.ok()) return failed(unavailable(borrowed.status().message()));
     PostgresPool::Loan& loan = borrowed.value();
     PostgresConnection& connection = loan.connection();
-    Result<T> result = work(connection);
+    const bool checks = loan.fresh() || check_due();
+    const Status same =
+        checks ? check_same_inbox(connection, target_, inbox(), reads ? kDuplicateTimeout : kWriteTimeout) : Status();
+    Result<T> result = same.ok() ? work(connection) : Result<T>(same);
     if (result.ok()) {
       loan.keep();
       return result;
     }
     if (connection.rollback()) loan.keep();
+    if (same.code() == Code::kNotFound) return lose(same);
     const PostgresTrouble trouble = connection.trouble();
     if (trouble == PostgresTrouble::kRepeat && repeats < kRepeatsMax) continue;
     // Whoever closed an idle connection (a restart, a pooler, a firewall) took nothing with it.
@@ -365,6 +400,8 @@ Status PostgresStore::recover(Time) {
   if (health().ok()) return {};
   const Status opened = open();
   if (opened.ok()) return opened;
+  if (opened.code() == Code::kNotFound) return lose(opened);
+  if (opened.code() == Code::kPrecondition) connect_reader();
   // Whatever it is, a running gateway waits for it to be mended: a replica may be promoted, a password set back.
   const Status later = unavailable(opened.message());
   set_health(later);
@@ -409,7 +446,40 @@ Status PostgresStore::remove_mark() {
 
 void PostgresStore::set_health(const Status& status) {
   MutexLock lock(health_mutex_);
-  health_ = status;
+  if (!lost_) health_ = status;
+}
+
+Status PostgresStore::lose(const Status& why) {
+  const Status status = unavailable(why.message());
+  {
+    MutexLock lock(health_mutex_);
+    health_ = status;
+    if (std::exchange(lost_, true)) return status;
+  }
+  log_error("store.lost", {{"reason", why.message()}});
+  return status;
+}
+
+PostgresInboxId PostgresStore::inbox() {
+  MutexLock lock(health_mutex_);
+  return inbox_;
+}
+
+bool PostgresStore::is_lost() {
+  MutexLock lock(health_mutex_);
+  return lost_;
+}
+
+void PostgresStore::connect_reader() {
+  auto loan = reads_.borrow(PostgresPool::Opening::kFresh);
+  if (loan.ok() && check_same_inbox(loan->connection(), target_, inbox(), kReadTimeout).ok()) loan->keep();
+}
+
+bool PostgresStore::check_due() {
+  MutexLock lock(health_mutex_);
+  if (steady_now() - checked_at_ < kCheckEvery) return false;
+  checked_at_ = steady_now();  // Others need not wait for the one that checks.
+  return true;
 }
 
 }  // namespace

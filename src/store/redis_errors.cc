@@ -31,7 +31,7 @@ constexpr Meaning kMeanings[] = {
      "this is a Redis Cluster, which is not supported; give the inbox a server of its own"},
     {"CROSSSLOT", Code::kPrecondition,
      "this is a Redis Cluster, which is not supported; give the inbox a server of its own"},
-    {"WRONGTYPE", Code::kUnavailable, "something else lies under a key of the inbox; choose another ?prefix="},
+    {"WRONGTYPE", Code::kPrecondition, "something else lies under a key of the inbox; choose another ?prefix="},
     {"HKGONE", Code::kUnavailable, "was the database flushed, or exchanged for another one?"},
     {"HKEXISTS", Code::kInternal, ""},
 };

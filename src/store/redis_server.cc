@@ -59,9 +59,11 @@ Status RedisServer::recover() {
   }
   Result<Connection> connection = connect();
   if (!connection.ok()) {
-    // A setting can be mended while the gateway waits, a password too; only an inbox that is gone stays lost.
-    const std::string why = connection.status().message();
-    return connection.code() == Code::kNotFound ? precondition(why) : unavailable(why);
+    // A setting can be mended while the gateway waits, a password too, and the append-only file be put back. An end of
+    // the process would have it started anew, with an empty inbox and nobody asked.
+    const bool is_lost = connection.code() == Code::kNotFound;
+    if (is_lost) complain_of_loss(connection.status());
+    return unavailable(connection.status().message());
   }
   // Memory that is full, a disk that cannot be written: only a write shows whether that is over.
   const std::string probe = target_.prefix + ":probe";
@@ -75,8 +77,17 @@ Status RedisServer::recover() {
   MutexLock lock(mutex_);
   health_ = {};
   away_ = false;
+  lost_ = false;
   idle_.push_back(*std::move(connection));
   return {};
+}
+
+void RedisServer::complain_of_loss(const Status& why) {
+  {
+    MutexLock lock(mutex_);
+    if (std::exchange(lost_, true)) return;
+  }
+  log_error("store.lost", {{"reason", why.message()}});
 }
 
 Status RedisServer::health() {
@@ -257,12 +268,14 @@ Status RedisServer::check_inbox(RedisConnection& connection) {
 Result<std::string> RedisServer::find_or_make_inbox(RedisConnection& connection) const {
   const std::string name = target_.prefix + ":inbox";
   const std::string made = new_marker();
-  if (use_ != OpenFor::kCopyingFrom) {
+  HK_ASSIGN(RedisAnswer answer, connection.call({"GET", name}));
+  // Only where there is none: a server without memory takes no write, and what is there can be served all the same.
+  if ((*answer).is_nil() && use_ != OpenFor::kCopyingFrom) {
     // NX: of several gateways that start at once, one makes the inbox, and all use it.
     HK_ASSIGN(const RedisAnswer set, connection.call({"SET", name, made, "NX"}));
-    HK_TRY(error_of(*set));
+    if (const Status refused = error_of(*set); !refused.ok()) return precondition(refused.message());
+    HK_ASSIGN(answer, connection.call({"GET", name}));
   }
-  HK_ASSIGN(const RedisAnswer answer, connection.call({"GET", name}));
   HK_TRY(error_of(*answer));
   if ((*answer).is_nil()) {
     return precondition(

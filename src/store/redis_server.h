@@ -74,6 +74,7 @@ class RedisServer {
   Status load_scripts(RedisConnection& connection);
   bool check_due() LOCKS_EXCLUDED(mutex_);
   Result<RedisAnswer> run_on(RedisConnection& connection, const RedisCommand& call) const;
+  void complain_of_loss(const Status& why) LOCKS_EXCLUDED(mutex_);  // once
   // Keeps in mind what is wrong with the server. `away`: nobody answers.
   void fall_ill(const Status& trouble, bool away) LOCKS_EXCLUDED(mutex_);
 
@@ -88,6 +89,7 @@ class RedisServer {
   int lent_ GUARDED_BY(mutex_) = 0;
   Status health_ GUARDED_BY(mutex_) = unavailable("the store is not open");
   bool away_ GUARDED_BY(mutex_) = false;
+  bool lost_ GUARDED_BY(mutex_) = false;      // the inbox is gone, and the log says so
   std::string marker_ GUARDED_BY(mutex_);     // what PREFIX:inbox holds
   Duration checked_at_ GUARDED_BY(mutex_){};  // by steady_now()
   std::vector<std::string> weaknesses_ GUARDED_BY(mutex_);
