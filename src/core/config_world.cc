@@ -1,4 +1,5 @@
 // The machine as ConfigWorld wants it, and the one way from a secret's text to its value.
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -25,9 +26,18 @@ std::string without_final_newline(std::string text) {
   return text;
 }
 
+// What stands where a variable's name should may be the secret itself.
+bool is_variable_name(std::string_view text) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return std::all_of(text.begin(), text.end(), fits);
+}
+
 Result<std::string> read_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr) {
+    if (!is_variable_name(name)) return invalid("what stands behind `env:` is no variable's name; write env:NAME");
     return not_found(fmt::format("environment variable {} is not set; export it before the start", name));
   }
   return without_final_newline(value);

@@ -59,6 +59,8 @@ TEST(MachineWorld, NamesWhatIsNotThere) {
   EXPECT_THAT(world.file("/nonexistent/hookonce").status().message(),
               AllOf(HasSubstr("/nonexistent/hookonce"), HasSubstr("No such file")));
   EXPECT_FALSE(world.file(testing::TempDir()).ok());
+  const Status secret = world.environment("postgres://u:sekret@h/d").status();
+  EXPECT_EQ(secret.message().find("sekret"), std::string::npos) << "what stands there may be the secret itself";
   EXPECT_THAT(world.environment("HOOKONCE_TEST_NEVER_SET").status().message(),
               HasSubstr("HOOKONCE_TEST_NEVER_SET is not set"));
 }

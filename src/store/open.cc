@@ -1,5 +1,7 @@
 #include "store/open.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "store/memory_store.h"
@@ -24,7 +26,7 @@ Result<std::string> sqlite_path(std::string_view url) {
   if (path.substr(0, 3) == "///") path.remove_prefix(2);
   if (path.empty()) return invalid(fmt::format("store url \"{}\": names no file; write sqlite:hookonce.db", url));
   if (path.substr(0, 2) == "//") {
-    return invalid(fmt::format("store url \"{}\": a host is no use here; write sqlite:{}", url, path.substr(2)));
+    return invalid("store sqlite: a host is of no use to a file; write sqlite:PATH");
   }
   if (path.find('\0') != std::string_view::npos) return invalid("store url: a NUL in the path");
   return std::string(path);
@@ -34,6 +36,15 @@ bool is_sqlite(std::string_view url) {
   return url.substr(0, kSqlite.size()) == kSqlite;
 }
 
+// What may be shown of something that is no URL of ours, because anything else in it may be a password: the scheme, and
+// only where it stands like one.
+std::string named(std::string_view url) {
+  const std::string_view scheme = url.substr(0, url.find("://"));
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (scheme.size() == url.size() || !std::all_of(scheme.begin(), scheme.end(), fits)) return "store";
+  return fmt::format("store \"{}\"", scheme);
+}
+
 }  // namespace
 
 Status check_store_url(std::string_view url) {
@@ -41,10 +52,10 @@ Status check_store_url(std::string_view url) {
   if (is_sqlite(url)) return sqlite_path(url).status();
   if (is_postgres_url(url)) return check_postgres_url(url);
   if (is_redis_url(url)) return parse_redis_url(url).status();
-  const std::string_view scheme = url.substr(0, url.find(':'));
-  // The rest of a URL may hold a password, so only what stands before the colon is shown.
   return invalid(fmt::format(
-      "store \"{}\": not a store this version knows; use sqlite:PATH, postgres://, redis:// or memory:", scheme));
+      "{}: not a store this version knows; use sqlite:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, redis:// or "
+      "memory:",
+      named(url)));
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFor use) {
@@ -69,7 +80,7 @@ Duration default_retention(std::string_view url) {
 
 std::string shown_store_url(std::string_view url) {
   if (is_redis_url(url)) return parse_redis_url(url)->shown;
-  return is_postgres_url(url) ? shown_postgres_url(url) : std::string(url);
+  return is_postgres_url(url) ? shown_postgres_url(url) : std::string(url);  // a file has no password
 }
 
 Status backup_store(std::string_view url, const std::string& file) {

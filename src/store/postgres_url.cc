@@ -72,9 +72,10 @@ Result<PostgresTarget> parse_postgres_url(std::string_view url) {
     if (keyword == "dbname") database = option->val;
     target.parameters.emplace_back(keyword, option->val);
   }
-  // A password with a bare `@` or `/` in it would stand in these, and be shown.
+  // A password with a bare `@` or `/` in it would stand in these, and be shown; so would the one of a connection string
+  // in the database's place.
   const bool digits = port.find_first_not_of("0123456789,") == std::string::npos;
-  if (!digits || (host + database).find('@') != std::string::npos || database.find('/') != std::string::npos) {
+  if (!digits || host.find('@') != std::string::npos || database.find_first_of("@/=") != std::string::npos) {
     return invalid(fmt::format("store postgres: not a valid URL; {}", kForm));
   }
   target.shown =

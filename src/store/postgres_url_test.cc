@@ -32,6 +32,13 @@ TEST(PostgresUrl, ItsPartsGoToLibpqAndTheSchemaIsOurs) {
   }
 }
 
+TEST(PostgresUrl, APasswordWithAQuestionMarkIsOneAndIsNotShown) {
+  const auto target = parse_postgres_url("postgres://u:12?sekret@h/d");
+  ASSERT_OK(target);
+  EXPECT_EQ(value_of(*target, "password"), "12?sekret");
+  EXPECT_EQ(target.value().shown, "postgres://h/d?schema=hookonce");
+}
+
 TEST(PostgresUrl, WithoutASchemaItIsHookonce) {
   EXPECT_EQ(parse_postgres_url("postgres://localhost/hooks").value().schema, "hookonce");
 }
@@ -45,7 +52,8 @@ TEST(PostgresUrl, ASchemaThatNeedsQuotesIsRefused) {
 
 TEST(PostgresUrl, WhatIsNotOneIsRefusedWithoutBeingQuoted) {
   for (const char* url : {"postgres://u:sekret%zz@h/d", "postgres://u:p@sekret@h/d", "postgres://u:sek/ret@h/d",
-                          "postgres://u:sekret@h/d?nonsense=1", "postgres:u:sekret@h"}) {
+                          "postgres://u:sekret@h/d?nonsense=1", "postgres:u:sekret@h", "postgres://h/password=sekret",
+                          "postgres://u:12/d?host=sekret@h", "host=h password=sekret"}) {
     const auto target = parse_postgres_url(url);
     ASSERT_EQ(target.code(), Code::kInvalid) << url;
     EXPECT_EQ(target.status().message().find("sek"), std::string::npos) << target.status().message();

@@ -100,6 +100,8 @@ Result<RedisTarget> parse_redis_url(std::string_view url) {
   const std::string_view authority = url.substr(0, url.find_first_of("/?#"));
   std::string_view rest = url.substr(authority.size());
   if (url.find('#') != std::string_view::npos) return wrong("a `#` in the URL");
+  // A password with a bare `/` or `?` in it ends the authority too early; what is behind that would be quoted.
+  if (rest.find('@') != std::string_view::npos) return wrong("an `@` behind the host and port");
   std::string_view address = authority;
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
     HK_TRY(parse_credentials(authority.substr(0, at), target));

@@ -38,11 +38,26 @@ TEST(RedisUrl, TlsIsRefusedByNameAndWithAMend) {
 }
 
 TEST(RedisUrl, AMistakeIsInvalidAndNoMessageShowsThePassword) {
-  for (const char* url : {"redis://", "redis://:hunter2@", "redis://me@h", "redis://:@h", "redis://:hunter2@h:0",
-                          "redis://:hunter2@h:70000", "redis://:hunter2@h:x", "redis://:hunter2@h/x",
-                          "redis://:hunter2/@h:1/0", "redis://:hunter2@h/0?durability=hunter",
-                          "redis://:hunter2@h?prefix=", "redis://:hunter2@h?prefix={x}", "redis://:hunter2@h?prefx=y",
-                          "redis://:hunter2%@h", "redis://:hunter2@[::1", "redis://:hunter2@h#f", "redis:h"}) {
+  for (const char* url : {"redis://",
+                          "redis://:hunter2@",
+                          "redis://me@h",
+                          "redis://:@h",
+                          "redis://:hunter2@h:0",
+                          "redis://:hunter2@h:70000",
+                          "redis://:hunter2@h:x",
+                          "redis://:hunter2@h/x",
+                          "redis://:hunter2/@h:1/0",
+                          "redis://:hunter2@h/0?durability=hunter",
+                          "redis://:hunter2@h?prefix=",
+                          "redis://:hunter2@h?prefix={x}",
+                          "redis://:hunter2@h?prefx=y",
+                          "redis://:hunter2%@h",
+                          "redis://:hunter2@[::1",
+                          "redis://:hunter2@h#f",
+                          "redis:h",
+                          "redis://user:12?hunter2@h",
+                          "redis://user:12?x=hunter2@h",
+                          "redis://user:12/hunter2@h"}) {
     const auto target = parse_redis_url(url);
     EXPECT_EQ(target.code(), Code::kInvalid) << url;
     EXPECT_EQ(target.status().message().find("hunter2"), std::string::npos) << target.status().message();

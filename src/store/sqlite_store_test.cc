@@ -408,7 +408,9 @@ TEST(StoreUrl, OnlyWhatThisVersionHasIsTaken) {
   EXPECT_OK(check_store_url("redis://u:secret@h/0"));
   EXPECT_EQ(shown_store_url("redis://u:secret@h/0"), "redis://h:6379/0?prefix=hookonce");
   for (const char* url : {"", "inbox.db", "sqlite:", "sqlite://inbox.db", "postgres:u:secret@h/d", "redis:secret@h",
-                          "rediss://u:secret@h", "memory"}) {
+                          "rediss://u:secret@h", "memory", "host=h password=secret", "host=h port=1 password=a:secret",
+                          "user:secret@h", ":secret@h", "secret", " postgres://u:secret@h/d", "u:secret://h",
+                          "mysql://u:secret@h", "sqlite://u:secret@h/d"}) {
     const Status status = check_store_url(url);
     EXPECT_EQ(status.code(), Code::kInvalid) << url;
     EXPECT_EQ(status.message().find("secret"), std::string::npos) << "a password is never shown";
