@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::size_t kBodyMax = 64 * kKiB;  // filters and a few flags; the largest sensible body is a hundredth of it
 
+// Scrapers give up after ten seconds and then have nothing; old numbers say more.
+constexpr Duration kMetricsPatience = std::chrono::seconds(1);
+
 HttpResponse not_found_or_allowed(const Routed& routed) {
   if (routed.allowed.empty()) {
     return error_response(404, "no_such_call", "no such call; GET /api/v1/openapi.json lists them all");
@@ -53,6 +56,10 @@ bool offers_token(const HttpRequest& head, const ServerConfig& server) {
   return head.headers.has("Authorization") || (head.method == "POST" && head.path == "/api/v1/session");
 }
 
+HttpResponse show_metrics() {
+  return text_answer("text/plain; version=0.0.4; charset=utf-8", metrics().render());
+}
+
 // REQUIRES: the call is none of those that are about the caller itself.
 HttpResponse answer_call(const CallContext& context, const Routed& routed, const HttpRequest& request) {
   const EventCall event{routed.id, request.query, request.body};
@@ -67,7 +74,7 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
     case Call::kEndSession:
       break;
     case Call::kMetrics:
-      return text_answer("text/plain; version=0.0.4; charset=utf-8", metrics().render());
+      return show_metrics();
     case Call::kOpenApi:
       return text_answer("application/json", std::string(openapi_document()));
     case Call::kListEvents:
@@ -94,6 +101,13 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
       return watch_events(context, request.query);
   }
   return error_response(500, "internal", "a call without an answer; this is a bug");
+}
+
+// What is answered from what the process knows.
+bool asks_no_store(Call call) {
+  return call == Call::kIndex || call == Call::kHealth || call == Call::kReady || call == Call::kOpenApi ||
+         call == Call::kSources || call == Call::kStream || call == Call::kBeginSession || call == Call::kShowSession ||
+         call == Call::kEndSession;
 }
 
 bool checks_its_query(Call call) {
@@ -135,13 +149,11 @@ struct AdminApi::State {
   bool is_caller_authorized(const HttpRequest& head, const ServerConfig& server) {
     return is_authorized(head, server) || has_session(head, server, sessions, clock.now());
   }
-  HttpResponse answer(const HttpRequest& request, const Config& config_now);
+  // REQUIRES: the request is not refused. On the worker's thread where the call asks the store.
+  HttpResponse answer(const HttpRequest& request, const Config& config_now, bool authorized);
 };
 
-HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& config_now) {
-  // Asked again, because the token may have been changed between the head and the body.
-  const bool authorized = is_caller_authorized(request, config_now.server);
-  if (auto refusal = refuse(request, config_now.server, authorized)) return *std::move(refusal);
+HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& config_now, bool authorized) {
   if (auto refusal = refuse_content_type(request)) return *std::move(refusal);
   const Routed routed = route_of(request);
   const Call call = routed.route->call;
@@ -180,19 +192,41 @@ HeadDecision AdminApi::on_head(const HttpRequest& head) {
 }
 
 void AdminApi::on_request(HttpRequest request, Responder responder) {
-  const auto config = state_->current();
+  auto config = state_->current();
   const Time now = state_->clock.now();
   const bool tries = offers_token(request, config->server);
   if (tries && state_->wrong_tokens.is_full(now)) {
     responder.respond(hardened(too_many_tokens_answer()));
     return;
   }
-  HttpResponse answer = hardened(state_->answer(request, *config));
-  if (tries && answer.status == 401) {
-    state_->wrong_tokens.answer_late(std::move(responder), std::move(answer), now);
+  // Asked again, because the token may have been changed between the head and the body.
+  const bool authorized = state_->is_caller_authorized(request, config->server);
+  auto refusal = refuse(request, config->server, authorized);
+  Executor* const worker = state_->options.worker;
+  if (refusal || worker == nullptr || asks_no_store(route_of(request).route->call)) {
+    HttpResponse answer = hardened(refusal ? *std::move(refusal) : state_->answer(request, *config, authorized));
+    if (tries && answer.status == 401) {
+      state_->wrong_tokens.answer_late(std::move(responder), std::move(answer), now);
+      return;
+    }
+    responder.respond(std::move(answer));
     return;
   }
-  responder.respond(std::move(answer));
+  if (route_of(request).route->call == Call::kMetrics) {
+    responder.set_deadline(now + kMetricsPatience, hardened(show_metrics()));
+  }
+  struct Asked {
+    HttpRequest request;
+    Responder responder;
+    std::shared_ptr<const Config> config;
+  };
+  const auto asked = std::make_shared<Asked>();
+  asked->request = std::move(request);
+  asked->responder = std::move(responder);
+  asked->config = std::move(config);
+  worker->post({[state = state_.get(), asked, authorized] {
+    asked->responder.respond(hardened(state->answer(asked->request, *asked->config, authorized)));
+  }});
 }
 
 }  // namespace hookonce

@@ -1,13 +1,16 @@
 // The admin API (contract section 7): health, readiness, metrics, events, replay; with the rules on Host, Origin and
 // content type.
 //
-// Store calls block, so requests are handled on the admin server's own thread, never on an ingest thread.
+// Store calls block, and hang where the store does: they run on a thread beside the admin server's own, which answers
+// what asks no store (health, readiness) at once, and /metrics from what was measured last where a measurement takes
+// long.
 #pragma once
 
 #include <functional>
 #include <memory>
 
 #include "admin/live_hub.h"
+#include "base/executor.h"
 #include "base/http_handler.h"
 #include "base/metrics.h"
 #include "core/config.h"
@@ -20,7 +23,8 @@ class AdminApi final : public HttpHandler {
   struct Options {
     std::function<bool()> draining;            // /readyz is 503 meanwhile
     std::function<void()> deliveries_pending;  // after a replay: the dispatcher is nudged
-    std::function<void()> measure;             // before /metrics is answered, on this API's thread; may be empty
+    std::function<void()> measure;  // before /metrics is answered, always on the worker's thread; may be empty
+    Executor* worker = nullptr;     // where the store is called; must outlive this. Null: the caller's thread
   };
 
   // REQUIRES: store, live and clock outlive this.

@@ -66,6 +66,50 @@ TEST_F(AdminState, MetricsArePrometheusText) {
   EXPECT_NE(answer.body.find("hookonce_accepted_total{source=\"metrics_test\"} 3"), std::string::npos);
 }
 
+// Goal: a store that hangs hides nothing of the process. Method: the worker never comes to run anything.
+TEST_F(AdminState, WhatAsksNoStoreIsAnsweredThoughCallsOfTheStoreHang) {
+  TestLoop hanging;
+  AdminApi::Options options;
+  options.measure = [] { ADD_FAILURE() << "nobody may wait for this"; };
+  options.worker = &hanging;
+  AdminApi api(store_, live_, clock_, std::move(options));
+  api.configure(std::make_shared<const Config>(shop_config()));
+  const auto ask = [&](const std::string& target) {
+    auto channel = std::make_shared<RecordingChannel>(loop_);
+    api.on_request(request("GET", target), Responder(channel));
+    return channel;
+  };
+  for (const char* target : {"/healthz", "/readyz", "/", "/api/v1/sources", "/api/v1/openapi.json"}) {
+    const auto channel = ask(target);
+    ASSERT_TRUE(channel->answer()) << target;
+    EXPECT_EQ(channel->answer()->status, 200) << target;
+  }
+  EXPECT_FALSE(ask("/api/v1/stats")->answer());
+  const auto scraped = ask("/metrics");
+  EXPECT_FALSE(scraped->answer());
+  EXPECT_EQ(scraped->deadline(), clock_.now() + std::chrono::seconds(1));
+  scraped->pass_deadline();
+  EXPECT_NE(scraped->answer()->body.find("hookonce_"), std::string::npos) << "what was measured last";
+}
+
+TEST_F(AdminState, WhatTheWorkerRanIsAnswered) {
+  TestLoop worker;
+  int measured = 0;
+  AdminApi::Options options;
+  options.measure = [&] { ++measured; };
+  options.worker = &worker;
+  AdminApi api(store_, live_, clock_, std::move(options));
+  api.configure(std::make_shared<const Config>(shop_config()));
+  for (const char* target : {"/api/v1/stats", "/api/v1/events", "/metrics"}) {
+    auto channel = std::make_shared<RecordingChannel>(loop_);
+    api.on_request(request("GET", target), Responder(channel));
+    worker.run_posted();
+    ASSERT_TRUE(channel->answer()) << target;
+    EXPECT_EQ(channel->answer()->status, 200) << target;
+  }
+  EXPECT_EQ(measured, 1);
+}
+
 TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   SourceCounters& counters = source_counters("shop");
   const auto accepted = counters.accepted.value();

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "admin/api.h"
+#include "app/call_worker.h"
 #include "app/live_feed.h"
+#include "app/overdue.h"
 #include "app/process_limits.h"
 #include "app/upkeep.h"
 #include "base/budget.h"
@@ -29,6 +31,8 @@ constexpr std::size_t kIngestConnectionsMin = 64;  // what is served at the leas
 // How long requests that came before the drain may still take: enough for a commit, and within the usual grace of 30 s.
 constexpr Duration kLastAnswers = std::chrono::seconds(5);
 constexpr Duration kLastAnswersMin = std::chrono::seconds(1);
+// How long a drain may take beyond `server.drain`, all in all: with its default of 25 s still within those 30 s.
+constexpr Duration kBeyondDrain = std::chrono::seconds(4);
 
 // Of a shared store: what another gateway accepted and did not live to deliver, or freed, is found so late at the most.
 constexpr Duration kIdlePoll = std::chrono::milliseconds(250);
@@ -51,7 +55,10 @@ class RunningGateway final : public Gateway {
 
   Status open();
   Status reload(std::shared_ptr<const Config> config) override;
-  void drain() override { close(config_->server.drain); }
+  void drain() override {
+    const Overdue watch(config_->server.drain + kBeyondDrain, options_.overdue);
+    close(config_->server.drain);
+  }
 
   const std::vector<std::string>& ingest_addresses() const override { return ingest_server_->addresses(); }
   const std::string& admin_address() const override { return admin_server_->addresses().front(); }
@@ -81,6 +88,7 @@ class RunningGateway final : public Gateway {
   std::unique_ptr<DeliveryPool> pool_;
   std::unique_ptr<Ingest> ingest_;
   std::unique_ptr<AdminApi> admin_;
+  std::unique_ptr<CallWorker> admin_worker_;
   std::unique_ptr<HttpServer> admin_server_;
   std::unique_ptr<HttpServer> ingest_server_;
 };
@@ -110,6 +118,8 @@ Status RunningGateway::build() {
   AdminApi::Options admin_options;
   admin_options.draining = [this] { return draining_.load(); };
   admin_options.deliveries_pending = [this] { pool_->nudge(); };
+  admin_worker_ = std::make_unique<CallWorker>();
+  admin_options.worker = admin_worker_.get();
   admin_options.measure = [this] { upkeep_->measure(clock_.now()); };
   for (const std::string& weakness : store_->weaknesses()) log_warn("store.weak", {{"why", weakness}});
   admin_ = std::make_unique<AdminApi>(*store_, live_, clock_, std::move(admin_options));
@@ -188,6 +198,7 @@ void RunningGateway::close(Duration limit) {
   const Duration rest = std::clamp(limit - (steady_now() - began), kLastAnswersMin, kLastAnswers);
   if (ingest_server_) ingest_server_->stop(limit == Duration::zero() ? limit : rest);
   if (admin_server_) admin_server_->stop(limit == Duration::zero() ? limit : kLastAnswersMin);
+  if (admin_worker_) admin_worker_->stop();
   if (committer_) committer_->stop();
 }
 

@@ -27,6 +27,9 @@ class Gateway {
     DeliveryPool::Observer* delivery_observer = nullptr;
     // The store gave up for good: drain and exit 1. Called on a thread of the gateway; must not block or destroy it.
     std::function<void(const Status&)> failed;
+    // A drain takes longer than `server.drain` and a few seconds: something hangs, and so will what comes after. Called
+    // on a thread of the gateway; may end the process, which loses nothing that was acknowledged.
+    std::function<void()> overdue;
   };
 
   // Opens the store, listens, and takes requests. Errors as open_store() and HttpServer::start().
@@ -40,7 +43,7 @@ class Gateway {
   // need a restart).
   virtual Status reload(std::shared_ptr<const Config> config) = 0;
   // New requests get 503 `draining`, attempts in flight get `server.drain`, the rest are released; then everything is
-  // closed. Blocks.
+  // closed. Blocks; Options::overdue ends that where a store or a destination's name hangs.
   virtual void drain() = 0;
 };
 

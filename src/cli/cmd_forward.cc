@@ -73,6 +73,7 @@ int forward(const Forward& given) {
   options.ingest_observer = &lines;
   options.delivery_observer = &lines;
   options.failed = [&failure](const Status& status) { failure.put(status); };
+  options.overdue = end_overdue_drain;
   Result<std::unique_ptr<Gateway>> started = Gateway::start(checked.config, options);
   // Of two that start at once, both may have found the same port free.
   for (int tries = 1; tries < kPortsTried && says_taken(started.status(), *admin); ++tries) {

@@ -51,6 +51,7 @@ int serve(const ServeOptions& options) {
   FailureNote failure([&signals] { signals.wake(); });
   Gateway::Options gateway_options;
   gateway_options.failed = [&failure](const Status& status) { failure.put(status); };
+  gateway_options.overdue = end_overdue_drain;
   Result<std::unique_ptr<Gateway>> started = Gateway::start(checked.config, gateway_options);
   if (!started.ok()) return complain_of_start(started.status());
   Gateway& gateway = **started;

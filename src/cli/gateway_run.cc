@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "base/bytes.h"
 #include "base/log.h"
 #include "cli/commands.h"
@@ -35,6 +37,13 @@ void FailureNote::put(const Status& status) {
 std::optional<Status> FailureNote::get() const {
   MutexLock lock(mutex_);
   return status_;
+}
+
+void end_overdue_drain() {
+  complain(
+      "the drain was cut short, because the store or a destination hangs; nothing that was acknowledged is lost, and "
+      "what was in flight is sent again when its lease is over");
+  std::_Exit(kExitFailed);
 }
 
 int drain(Gateway& gateway, const FailureNote& failure) {

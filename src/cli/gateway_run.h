@@ -34,6 +34,9 @@ class FailureNote {
   std::optional<Status> status_ GUARDED_BY(mutex_);
 };
 
+// Gateway::Options::overdue of these commands: says so, and ends the process with 1.
+[[noreturn]] void end_overdue_drain();
+
 // Drains, and gives the exit status: 1 where the store gave up, else 0.
 int drain(Gateway& gateway, const FailureNote& failure);
 

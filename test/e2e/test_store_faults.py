@@ -1,24 +1,39 @@
 """Shared stores that somebody breaks under a running gateway, or that never were fit: nothing is lost, nothing is made anew in silence,
 and one line says what to mend."""
+import os
+import signal
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 
 from support import senders
 from support.gateway import SECRETS, Gateway, config, to_toml
-from support.http_client import post
+from support.http_client import post, request
 from support.postgres_server import PASSWORD, PostgresServer, ServerMissing
 from support.redis_server import RedisServer
 from support.redis_server import ServerMissing as RedisMissing
 from support.shared_stores import missing
 
 STRIPE = SECRETS["stripe"]
+SECONDS_FOR_STATE = 2  # for an answer that asks no store; a bound, never a pace
+SECONDS_BEYOND_DRAIN = 5
 
 
 @pytest.fixture(scope="module")
 def postgres():
+    try:
+        with PostgresServer() as server:
+            yield server
+    except ServerMissing as why:
+        missing(why)
+
+
+@pytest.fixture
+def own_postgres():
+    """A server that a test may stop."""
     try:
         with PostgresServer() as server:
             yield server
@@ -176,6 +191,85 @@ def test_three_connections_serve(start, backend, postgres):
     assert ready(gateway).status == 200 and "too many connections" not in gateway.log()
 
 
+# Servers that hang
+
+class Hanging:
+    """Stops a server and all that it has started, as a machine that swaps or a disk that does not answer would."""
+
+    def __init__(self, server):
+        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.process.pid)], capture_output=True, text=True, check=False)
+        self.pids = [server.process.pid] + [int(pid) for pid in listed.stdout.split()]
+
+    def __enter__(self):
+        for pid in self.pids:
+            os.kill(pid, signal.SIGSTOP)
+
+    def __exit__(self, *_):
+        for pid in self.pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture(params=["postgres", "redis"])
+def hanging_store(request):
+    return request.getfixturevalue({"postgres": "own_postgres", "redis": "redis"}[request.param])
+
+
+def test_health_is_told_while_the_store_hangs(hanging_store, start, backend):
+    gateway = start(tables(backend, hanging_store.url()))
+    event = send(gateway, "evt_1").json()["id"]
+    gateway.wait_for_state(event, "delivered")
+    with Hanging(hanging_store):
+        threads = [threading.Thread(target=gateway.api, args=("GET", path)) for path in ("/api/v1/events", "/api/v1/stats", "/metrics")]
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            for path, statuses in (("/healthz", {200}), ("/readyz", {200, 503}), ("/metrics", {200})):
+                began = time.monotonic()
+                assert request(gateway.admin, "GET", path).status in statuses
+                assert time.monotonic() - began < SECONDS_FOR_STATE, path
+        assert send(gateway, "evt_2").status == 503
+        gateway.wait_until(lambda: ready(gateway).status == 503)
+    for thread in threads:
+        thread.join()
+    wait_until_well(gateway)
+    assert send(gateway, "evt_2").status == 200
+
+
+def ask_in_vain(gateway, path):
+    try:
+        gateway.api("GET", path)
+    except OSError:
+        pass  # it ended meanwhile
+
+
+@pytest.mark.parametrize("drain", [1, 3])
+def test_a_drain_ends_in_time_while_the_store_hangs(hanging_store, start, backend, drain):
+    reached, release = threading.Event(), threading.Event()
+
+    def slow(_request, _nth):
+        reached.set()
+        release.wait(60)
+        return 200
+
+    backend.answer_with(slow)
+    gateway = start(tables(backend, hanging_store.url(), server={"drain": f"{drain}s"}))
+    assert send(gateway, "evt_1").status == 200
+    assert reached.wait(60)
+    with Hanging(hanging_store):
+        reader = threading.Thread(target=ask_in_vain, args=(gateway, "/api/v1/events"))
+        reader.start()
+        release.set()  # its outcome cannot be written
+        began = time.monotonic()
+        gateway.process.send_signal(signal.SIGTERM)
+        gateway.process.wait(60)
+        assert time.monotonic() - began < drain + SECONDS_BEYOND_DRAIN
+    reader.join()
+    gateway.stop(expected=None)
+    gateway.start()  # nothing was lost
+    assert send(gateway, "evt_1").header("Hookonce-Status") == "duplicate"
+    gateway.process.kill()
+
+
 # Servers that are not fit
 
 @pytest.mark.parametrize("url", ["host=127.0.0.1 user=hookonce password=sample-password", "postgres://h/password=sample-password",
@@ -250,7 +344,7 @@ def test_a_prefix_that_holds_something_else_is_refused(binary, tmp_path, redis):
     refused(binary, tmp_path, redis.url("other"), "choose another ?prefix=")
 
 
-def test_a_full_redis_is_refused_for_a_new_inbox_and_serves_one_that_is_there(binary, tmp_path, start, backend, redis):
+def test_a_full_redis_is_refused_for_a_new_inbox_and_serves_one_that_is_there(redis, binary, tmp_path, start, backend):
     gateway = start(tables(backend, redis.url()))
     assert send(gateway, "evt_1").status == 200
     gateway.stop()
