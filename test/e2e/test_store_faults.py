@@ -13,7 +13,7 @@ from support import senders
 from support.gateway import SECRETS, Gateway, config, to_toml
 from support.http_client import post, request
 from support.postgres_server import PASSWORD, PostgresServer, ServerMissing
-from support.redis_server import RedisServer
+from support.redis_server import RedisServer, free_port
 from support.redis_server import ServerMissing as RedisMissing
 from support.shared_stores import missing
 
@@ -331,7 +331,7 @@ def test_a_server_that_is_too_old_is_refused(binary, tmp_path, postgres):
 
 def test_a_redis_cluster_is_refused(binary, tmp_path):
     try:
-        with RedisServer(settings={"cluster-enabled": "yes"}) as server:
+        with RedisServer(settings={"cluster-enabled": "yes", "cluster-port": free_port()}) as server:
             refused(binary, tmp_path, server.url(), "Redis Cluster", "a server of its own")
     except RedisMissing as why:
         missing(why)
