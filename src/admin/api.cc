@@ -56,7 +56,9 @@ bool offers_token(const HttpRequest& head, const ServerConfig& server) {
   return head.headers.has("Authorization") || (head.method == "POST" && head.path == "/api/v1/session");
 }
 
-HttpResponse show_metrics() {
+HttpResponse show_metrics(Store& store) {
+  static Gauge& ready = metrics().gauge("hookonce_store_ready", "1 while a commit can be expected to succeed");
+  ready.set(store.health().ok() ? 1 : 0);
   return text_answer("text/plain; version=0.0.4; charset=utf-8", metrics().render());
 }
 
@@ -74,7 +76,7 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
     case Call::kEndSession:
       break;
     case Call::kMetrics:
-      return show_metrics();
+      return show_metrics(context.store);
     case Call::kOpenApi:
       return text_answer("application/json", std::string(openapi_document()));
     case Call::kListEvents:
@@ -213,7 +215,7 @@ void AdminApi::on_request(HttpRequest request, Responder responder) {
     return;
   }
   if (route_of(request).route->call == Call::kMetrics) {
-    responder.set_deadline(now + kMetricsPatience, hardened(show_metrics()));
+    responder.set_deadline(now + kMetricsPatience, hardened(show_metrics(state_->store)));
   }
   struct Asked {
     HttpRequest request;

@@ -123,8 +123,6 @@ void Upkeep::prune(Time now) {
 }
 
 void Upkeep::measure(Time now) {
-  static Gauge& ready = metrics().gauge("hookonce_store_ready", "1 while a commit can be expected to succeed");
-  ready.set(store_.health().ok() ? 1 : 0);
   if (measured_at_ && now - *measured_at_ < kMeasureEvery) return;
   measured_at_ = now;
   const Result<StoreStats> stats = store_.stats(now);
