@@ -61,8 +61,8 @@ TEST_F(IngestSync, TheAnswerWaitsForTheDestinations) {
 
 TEST_F(IngestSync, WithoutAReplyTheSenderIsAcknowledgedAsItsProviderTakesIt) {
   use(commands());
-  for (HttpRequest request : {command("1"), event_request("Ev1")}) {
-    const auto channel = begin_delivery(std::move(request));
+  for (const bool is_command : {true, false}) {
+    const auto channel = begin_delivery(is_command ? command("1") : event_request("Ev1"));
     sync_.delivered.back().done({});
     const HttpResponse answer = await(channel);
     EXPECT_EQ(answer.status, 200);

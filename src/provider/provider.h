@@ -46,7 +46,7 @@ struct Verification {
   std::optional<Time> provider_time;  // the signed time stamp, where there is a readable one
   // core/dedup.h's signature_hash() of a verified request; zeros where nothing about a request is signed but its body.
   KeyHash signature_hash{};
-  std::string message;                // for people, with the mend; never an expected signature
+  std::string message;  // for people, with the mend; never an expected signature
 };
 
 struct Identity {
