@@ -146,6 +146,53 @@ TEST_P(StoreAccept, EqualKeysInOneBatchCountInItsOrder) {
   }
 }
 
+TEST_P(StoreAccept, ABatchOfManyKindsIsDecidedInItsOrder) {
+  std::vector<NewEvent> batch;
+  batch.push_back(NewEventBuilder().key("k1").to({"a", "b"}).build());
+  batch.push_back(NewEventBuilder().key("k1").also("x").to({"a", "b"}).build());
+  batch.push_back(NewEventBuilder().key("k2").also("x").to({"a"}).build());
+  batch.push_back(NewEventBuilder().source("other").key("k1").to({}).build());
+  batch.push_back(NewEventBuilder().key("k3").to({"a"}).ordered({"a"}).ordering_key("o").build());
+  batch.push_back(NewEventBuilder().source("other").key("k1").to({"a"}).build());
+  batch.push_back(NewEventBuilder().key("brief").window(Duration::zero()).to({"a"}).build());
+  batch.push_back(NewEventBuilder().key("brief").to({"a"}).build());
+  batch.push_back(NewEventBuilder().key("brief").to({"a"}).build());
+  const auto facts = store_->commit(batch, {}, now_);
+  ASSERT_OK(facts);
+  // For each the place of the event that it is, or is a duplicate of.
+  const std::size_t first[] = {0, 0, 0, 3, 4, 3, 6, 7, 7};
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const AcceptFacts& one = facts.value().accepts[i];
+    EXPECT_EQ(one.id, batch[first[i]].id) << i;
+    EXPECT_EQ(one.verdict, first[i] == i ? Verdict::kAccepted : Verdict::kDuplicate) << i;
+    EXPECT_EQ(one.new_delivery, first[i] == i && !batch[i].destinations.empty()) << i;
+  }
+  EXPECT_EQ(get(batch[0].id).summary.duplicates, 2);
+  EXPECT_EQ(get(batch[0].id).arrivals.size(), 3u);
+  EXPECT_EQ(get(batch[3].id).summary.duplicates, 1);
+  EXPECT_EQ(get(batch[3].id).summary.state, EventState::kDelivered);
+  EXPECT_EQ(get(batch[7].id).summary.duplicates, 1);
+  EXPECT_EQ(accept(NewEventBuilder().key("k2").build()).id, batch[0].id) << "a key that joined within the batch";
+  EXPECT_EQ(accept(NewEventBuilder().key("brief").build()).id, batch[7].id);
+  const Claimed claimed = claim(100, "a");
+  ASSERT_EQ(claimed.leases.size(), 4u);
+  const std::size_t leased[] = {0, 4, 6, 7};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(claimed.leases[i].event, batch[leased[i]].id) << i;
+}
+
+TEST_P(StoreAccept, ALargeBatchIsWhole) {
+  std::vector<NewEvent> batch;
+  for (int i = 0; i < 2500; ++i) batch.push_back(NewEventBuilder().key(std::to_string(i)).build());
+  const auto facts = store_->commit(batch, {}, now_);
+  ASSERT_OK(facts);
+  for (const AcceptFacts& one : facts.value().accepts) EXPECT_EQ(one.verdict, Verdict::kAccepted);
+  EXPECT_EQ(store_->stats(now_).value().events, 2500);
+  const Claimed claimed = claim(2500);
+  ASSERT_EQ(claimed.leases.size(), 2500u);
+  for (std::size_t i = 0; i < batch.size(); ++i) ASSERT_EQ(claimed.leases[i].event, batch[i].id) << i;
+  EXPECT_EQ(accept(NewEventBuilder().key("2499").build()).id, batch[2499].id);
+}
+
 TEST_P(StoreAccept, TheWindowRunsFromTheFirstArrivalAndDuplicatesDoNotProlongIt) {
   const EventId first = accept(NewEventBuilder().key("k").window(seconds(10)).build()).id;
   pass(seconds(10) - Duration(1));
