@@ -5,10 +5,11 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 
 import pytest
 
-from support import senders
+from support import hanging_names, senders
 from support.backend import Backend
 from support.gateway import SECRETS, config
 from support.http_client import post
@@ -271,6 +272,84 @@ def test_a_breaker_opens_spares_the_destination_and_lets_the_backlog_out_in_orde
         assert gateway.metric("hookonce_breaker_open{destination=\"bad\"}") == 0
         untried = [gateway.event(answer.json()["id"])["deliveries"][0]["attempts"] for answer in later]
         assert sum(len(attempts) == 1 for attempts in untried) >= 28, "waiting used no attempts but the probes'"
+
+
+def test_eight_destinations_wait_for_nothing_that_a_hung_and_an_unresolved_one_hold(start, backend, tmp_path):
+    """Counted: all that the two ever took they still hold when the last delivery of the eight is made, so none of these got it from them."""
+    events, concurrency = 300, 16
+    healthy = [f"healthy{number}" for number in range(8)]
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as hung:  # the kernel connects, nobody answers
+        tables = config(backend.url, "slack")
+        tables["server"]["drain"] = "100ms"
+        stuck = {"hung": "http://127.0.0.1:%d/" % hung.getsockname()[1], "unresolved": "http://never.hang.test/"}
+        tables["destinations"] = {name: {"url": f"{backend.url}{name}", "concurrency": concurrency} for name in healthy}
+        tables["destinations"].update({name: {"url": url, "concurrency": concurrency, "timeout": "10m"} for name, url in stuck.items()})
+        tables["sources"]["slack"]["destinations"] = [*stuck, *healthy]
+        gateway = start(tables, environment=hanging_names.environment(tmp_path))
+        first = [post(gateway.ingest, "/in/slack", senders.slack(SLACK, f"EvFirst{number}")) for number in range(concurrency)]
+        gateway.wait_until(lambda: gateway.metric("hookonce_attempts_in_flight") >= 2 * concurrency)
+        rest = [post(gateway.ingest, "/in/slack", senders.slack(SLACK, f"EvRest{number}")) for number in range(events - concurrency)]
+        backend.wait_for(events * len(healthy))
+        accepted = {answer.json()["id"] for answer in first + rest}
+        for name in healthy:
+            received = [request.event for request in backend.requests if request.path == f"/{name}"]
+            assert len(received) == events and set(received) == accepted, name
+        assert gateway.metric('hookonce_attempts_total{outcome="failed"}') == 0
+        deliveries = [delivery for event_id in accepted for delivery in gateway.event(event_id)["deliveries"]]
+        for name in stuck:
+            of_it = [delivery for delivery in deliveries if delivery["destination"] == name]
+            assert sum(delivery["state"] == "in_flight" for delivery in of_it) == concurrency, name
+            assert sum(len(delivery["attempts"]) for delivery in of_it) == concurrency, "none has ended, and no more were claimed"
+
+
+@pytest.mark.parametrize("breaker", [False, {"attempts": 5, "after": "200ms", "open": "1s", "open_max": "1s"}], ids=["alone", "breaker"])
+def test_after_an_outage_with_retry_after_the_backlog_drains_oldest_first_and_without_a_herd(start, backend, breaker):
+    """600 events while the backend answers 503 with `Retry-After: 2`, then it is well. Without a breaker each of them is tried and asked to
+    wait; with one the backend is spared, and then given two at once and one more with each success."""
+    events, concurrency = 600, 8
+    clock, lock = threading.Event(), threading.Lock()
+    ill = threading.Event()
+    ill.set()
+    tries, order = {}, []  # id -> its attempts' (time, status); ids in the order of success
+    inside = {"now": 0, "most": 0, "herd": 0}
+
+    def answer(request, _nth):
+        with lock:
+            inside["now"] += 1
+            inside["most"] = max(inside["most"], inside["now"])
+            if not ill.is_set():
+                inside["herd"] = max(inside["herd"], inside["now"] - len(order) - 1)
+            status = 503 if ill.is_set() else 200
+            tries.setdefault(request.provider_id, []).append((time.monotonic(), status))
+        clock.wait(0.002)  # a backend that has something to do, so that attempts overlap
+        with lock:
+            inside["now"] -= 1
+            if status == 200:
+                order.append(request.provider_id)
+        return (503, [("Retry-After", "2")], b"later") if status == 503 else 200
+
+    backend.answer_with(answer)
+    gateway = start(config(backend.url, "slack", destination={"concurrency": concurrency, "breaker": breaker, "retry": {"attempts": 1000}}))
+    for number in range(events):
+        assert post(gateway.ingest, "/in/slack", senders.slack(SLACK, f"Ev{number:03}")).status == 200
+    if breaker:
+        gateway.wait_until(lambda: breaker_of(gateway, "backend")["state"] != "closed" and inside["now"] == 0)
+    else:
+        backend.wait_until(lambda: len(tries) == events)
+    ill.clear()
+    backend.wait_until(lambda: len(order) >= events)
+    gateway.wait_until(lambda: gateway.metric('hookonce_deliveries{state="pending"}') == 0)
+    assert sorted(order) == sorted(set(order)) == sorted(tries), "each has succeeded, once"
+    assert inside["most"] <= concurrency
+    early = [name for name, seen in tries.items() for one, two in zip(seen, seen[1:]) if two[0] - one[0] < 2]
+    assert not early, "no attempt before what the backend asked for"
+    if breaker:
+        assert inside["herd"] <= 0, "never more at once than two and one for each success"
+    else:
+        # The one that waited longest comes first: what is overtaken was claimed or refused together with what overtook it.
+        waited = sorted(order, key=lambda name: tries[name][-2][0])
+        places = {name: place for place, name in enumerate(waited)}
+        assert max(abs(places[name] - place) for place, name in enumerate(order)) <= 2 * concurrency
 
 
 def test_an_event_that_no_destination_wants_is_kept_and_says_why(start, backend):
