@@ -1,4 +1,4 @@
-// The load generator of `./x bench ingest`: signed Stripe events over keep-alive connections. Prints one JSON line of
+// The load generator of the benchmarks: signed Stripe events over keep-alive connections. Prints one JSON line of
 // what came back.
 //
 //   hookonce_bench --port 8080 --secret whsec_bench --seconds 5 [--rate 5000]
@@ -26,6 +26,8 @@ Status read_options(int argc, char** argv, LoadOptions& options) {
       options.target.path = value;
     } else if (name == "--secret") {
       options.target.secret = value;
+    } else if (name == "--accepted-file") {
+      options.accepted_file = value;
     } else if (name == "--scheme" && (value == "stripe" || value == "body")) {
       options.target.scheme = value == "body" ? LoadScheme::kBodyDigest : LoadScheme::kStripe;
     } else if (!number) {
@@ -63,6 +65,11 @@ int run_load(int argc, char** argv) {
   }
   LoadRun load(options);
   status = load.run();
+  if (!status.ok()) {
+    std::fprintf(stderr, "hookonce_bench: %s\n", status.message().c_str());
+    return 1;
+  }
+  if (!options.accepted_file.empty()) status = load.write_accepted();
   if (!status.ok()) {
     std::fprintf(stderr, "hookonce_bench: %s\n", status.message().c_str());
     return 1;

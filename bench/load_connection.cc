@@ -80,6 +80,7 @@ std::optional<LoadAnswer> LoadConnection::take_answer() {
   constexpr std::size_t kStatusAt = 9;  // behind "HTTP/1.1 "
   answer.status = static_cast<int>(parse_digits(head.substr(std::min(kStatusAt, head.size()), 3)).value_or(0));
   answer.word = header_value(head, "Hookonce-Status");
+  answer.event = header_value(head, "Hookonce-Event");
   answer.took = steady_now() - due_;
   received_.clear();
   return answer;

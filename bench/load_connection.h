@@ -13,8 +13,9 @@ namespace hookonce {
 
 struct LoadAnswer {
   int status = 0;
-  std::string word;  // the value of Hookonce-Status, empty where there is none
-  Duration took{};   // from when it was due to its answer's last byte
+  std::string word;   // the value of Hookonce-Status, empty where there is none
+  std::string event;  // the value of Hookonce-Event, likewise
+  Duration took{};    // from when it was due to its answer's last byte
 };
 
 class LoadConnection {

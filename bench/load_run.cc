@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -127,6 +128,8 @@ void LoadRun::count(const LoadAnswer& answer) {
   if (answer.took > std::chrono::milliseconds(options_.stall_ms)) count_stall(answer.took);
   if (answer.status == 200) ++ok_;
   if (answer.word == "accepted") ++accepted_;
+  if (answer.word == "accepted" && !options_.accepted_file.empty())
+    accepted_events_.emplace_back(answer.event, steady_now());
   if (answer.word == "duplicate") ++duplicates_;
 }
 
@@ -152,6 +155,13 @@ bool LoadRun::await_some() {
   for (int i = 0; i < n; ++i) receive(*static_cast<LoadConnection*>(ready[i].data.ptr));
   send_due();
   return true;
+}
+
+Status LoadRun::write_accepted() const {
+  std::ofstream file(options_.accepted_file);
+  for (const auto& [event, at] : accepted_events_) file << event << ' ' << at.count() << '\n';
+  file.close();
+  return file ? Status() : unavailable("cannot write " + options_.accepted_file);
 }
 
 double LoadRun::milliseconds_at(double share) const {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -29,6 +30,7 @@ struct LoadOptions {
   std::int64_t duplicate_every = 100;  // each that many-th request repeats an earlier event; 0 for none
   std::int64_t rate = 0;               // requests a second; 0 for as many as the target takes
   std::int64_t stall_ms = 50;          // an answer that takes longer belongs to a stall
+  std::string accepted_file;           // where each accepted event's id and time go; empty: nowhere
 };
 
 // Single-threaded: the generator must load no core so much that it becomes what is measured.
@@ -39,6 +41,9 @@ class LoadRun {
 
   // Unavailable where the target takes no connections or falls silent.
   Status run();
+  // A line for each accepted event: its id, and when its answer was there, in microseconds of the steady clock, which
+  // all processes share. REQUIRES: run() was ok.
+  Status write_accepted() const;
   // What came back, as one JSON object. REQUIRES: run() was ok.
   std::string report();
 
@@ -71,6 +76,7 @@ class LoadRun {
   std::int64_t under_way_ = 0;
   std::vector<std::uint32_t> latencies_;  // in microseconds, one per answer
   std::vector<Stall> stalls_;             // in the order of their ends
+  std::vector<std::pair<std::string, Duration>> accepted_events_;
   std::size_t ok_ = 0, accepted_ = 0, duplicates_ = 0, broken_ = 0;
 };
 

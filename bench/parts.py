@@ -106,7 +106,7 @@ def resident_mb(server, name="VmRSS"):
     return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(name + ":"))
 
 
-def _fill(args, server, path, count, say):
+def fill(args, server, path, count, say):
     """Accepted events through the gateway itself, as many as asked for."""
     server.path = path
     accepted = 0
@@ -123,8 +123,8 @@ def memory(args, directory, say):
     "peak" the most that the new one ever had."""
     found = {}
     with servers.hookonce(args.binary, directory, name="memory") as server:
-        _fill(args, server, "/in/unwanted", args.memory_events - args.memory_pending, say)
-        _fill(args, server, "/in/stripe", args.memory_pending, say)
+        fill(args, server, "/in/unwanted", args.memory_events - args.memory_pending, say)
+        fill(args, server, "/in/stripe", args.memory_pending, say)
         found["filled"] = resident_mb(server)
     begun = time.monotonic()
     with servers.hookonce(args.binary, directory, name="memory") as server:

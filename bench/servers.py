@@ -13,19 +13,22 @@ from load import SECRET, BenchError, Server, await_listening, free_port, stoppin
 
 
 @contextlib.contextmanager
-def nginx(directory, name="nginx"):
-    """A one-worker nginx that answers 200 to everything."""
+def nginx(directory, name="nginx", logged=False):
+    """A one-worker nginx that answers 200 to everything. With `logged` it writes the id of each event that came and when, by the wall
+    clock, to directory/NAME.log (at once, since a buffer would hide the first)."""
     binary = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if binary is None:
         raise BenchError("nginx is not installed (./x bench installs it: nginx-light)")
     home = directory / name
     home.mkdir()
     port = free_port()
+    log = f"{directory}/{name}.log received" if logged else "off"
     (home / "nginx.conf").write_text(f"""
 daemon off; master_process off; worker_processes 1; pid {home}/pid; error_log {home}/error.log;
 events {{ worker_connections 1024; }}
 http {{
-  access_log off; keepalive_requests 1000000000; client_body_temp_path {home}/body;
+  log_format received '$http_hookonce_event $msec'; access_log {log};
+  keepalive_requests 1000000000; client_body_temp_path {home}/body;
   proxy_temp_path {home}/proxy; fastcgi_temp_path {home}/fastcgi; uwsgi_temp_path {home}/uwsgi; scgi_temp_path {home}/scgi;
   server {{ listen 127.0.0.1:{port} backlog=1024; location / {{ return 200 "ok\\n"; }} }}
 }}
