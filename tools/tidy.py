@@ -18,7 +18,7 @@ FLOORS = {
     "http": ["base"],
     "ingest": ["provider", "store/store.h", "store/committer.h", "core", "base"],
     "dispatch": ["provider", "store/store.h", "store/committer.h", "http/client.h", "core", "base"],
-    "admin": ["store/store.h", "store/committer.h", "core", "base"],
+    "admin": ["store/store.h", "store/committer.h", "store/rejected_store.h", "core", "base"],
     "app": ["admin", "dispatch", "ingest", "http", "store", "provider", "core", "base"],
     "cli": ["app", "provider", "http", "core", "base"],
 }

@@ -9,6 +9,7 @@
 #include "admin/event_calls.h"
 #include "admin/event_queries.h"
 #include "admin/openapi.h"
+#include "admin/rejected_calls.h"
 #include "admin/routes.h"
 #include "admin/session_calls.h"
 #include "admin/state_calls.h"
@@ -101,6 +102,10 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
       return show_stats(context);
     case Call::kStream:
       return watch_events(context, request.query);
+    case Call::kListRejected:
+      return list_rejected(context, request.query);
+    case Call::kAcceptRejected:
+      return accept_rejected(context, routed.id);
   }
   return error_response(500, "internal", "a call without an answer; this is a bug");
 }
@@ -113,7 +118,8 @@ bool asks_no_store(Call call) {
 }
 
 bool checks_its_query(Call call) {
-  return call == Call::kListEvents || call == Call::kGetEvent || call == Call::kListDeliveries || call == Call::kStream;
+  return call == Call::kListEvents || call == Call::kGetEvent || call == Call::kListDeliveries ||
+         call == Call::kStream || call == Call::kListRejected;
 }
 // Probes and scrapers add parameters of their own, which mean nothing here.
 bool ignores_its_query(Call call) {
@@ -164,8 +170,13 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
     if (!status.ok()) return error_response(400, "invalid_parameter", status.message());
   }
   if (call == Call::kMetrics && options.measure) options.measure();
-  const CallContext context{
-      store, live, clock.now(), config_now, options.draining && options.draining(), options.deliveries_pending};
+  const CallContext context{store,
+                            live,
+                            clock.now(),
+                            config_now,
+                            options.rejected,
+                            options.draining && options.draining(),
+                            options.deliveries_pending};
   if (call == Call::kReady) return readiness(context, authorized);
   if (call == Call::kShowSession) return show_session(config_now.server, authorized);
   if (call == Call::kEndSession) return end_session(request, sessions);

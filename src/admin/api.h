@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "admin/call_context.h"
 #include "admin/live_hub.h"
 #include "base/executor.h"
 #include "base/http_handler.h"
@@ -23,6 +24,7 @@ class AdminApi final : public HttpHandler {
   struct Options {
     std::function<bool()> draining;            // /readyz is 503 meanwhile
     std::function<void()> deliveries_pending;  // after a replay: the dispatcher is nudged
+    RejectedAccess rejected;
     std::function<void()> measure;  // before /metrics is answered, always on the worker's thread; may be empty
     Executor* worker = nullptr;     // where the store is called; must outlive this. Null: the caller's thread
   };

@@ -7,15 +7,24 @@
 #include "base/clock.h"
 #include "base/http_message.h"
 #include "core/config.h"
+#include "store/rejected_store.h"
 #include "store/store.h"
 
 namespace hookonce {
+
+// Where rejected requests are kept, and how one is judged again.
+struct RejectedAccess {
+  RejectedStore* store = nullptr;  // null where they cannot be kept
+  // Answers as the source would have at the request's moment, with today's secrets. Blocks until the event is durable.
+  std::function<HttpResponse(const RejectedRequest& request)> accept;
+};
 
 struct CallContext {
   Store& store;
   LiveHub& live;
   Time now{};
   const Config& config;
+  const RejectedAccess& rejected;
   bool draining = false;
   const std::function<void()>& deliveries_pending;  // may be empty
 };

@@ -162,6 +162,20 @@ Result<bool> parse_reveal(std::string_view query) {
   return invalid("`reveal` is \"" + to_utf8(value) + "\"; it is true or false");
 }
 
+Result<RejectedQuery> parse_rejected_query(std::string_view query) {
+  HK_ASSIGN(Pairs pairs, parse_query(query, {"source", "limit", "cursor"}));
+  RejectedQuery wanted;
+  for (auto& [name, value] : pairs) {
+    if (value.empty()) continue;
+    if (name == "limit") {
+      HK_ASSIGN(wanted.limit, parse_limit(value));
+    } else {
+      (name == "source" ? wanted.source : wanted.cursor) = std::move(value);
+    }
+  }
+  return wanted;
+}
+
 Result<LiveFilter> parse_live_query(std::string_view query) {
   HK_ASSIGN(Pairs pairs, parse_query(query, {"source", "type", "key", "destination"}));
   LiveFilter filter;

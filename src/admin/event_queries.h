@@ -32,6 +32,13 @@ struct DeliveriesQuery {
 Result<DeliveriesQuery> parse_deliveries_query(std::string_view query);
 // The query of GET /api/v1/events/{id}: whether secrets are to be shown.
 Result<bool> parse_reveal(std::string_view query);
+struct RejectedQuery {
+  std::optional<std::string> source;
+  int limit = kListDefault;
+  std::optional<std::string> cursor;
+};
+// The query of GET /api/v1/rejected.
+Result<RejectedQuery> parse_rejected_query(std::string_view query);
 // The query of GET /api/v1/stream.
 Result<LiveFilter> parse_live_query(std::string_view query);
 // The query of a call that takes no parameter.

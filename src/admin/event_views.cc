@@ -30,22 +30,6 @@ json::value retry_view(const std::optional<RetryHint>& retry) {
   return json::object{{"number", retry->number}, {"reason", text_or_null(retry->reason)}};
 }
 
-json::array headers_view(const EventDetail& event, const DetailOptions& options) {
-  // The header in which this source's senders put their token is a secret whatever its name.
-  std::string_view token_header;
-  const auto source = options.config.sources.find(event.summary.source);
-  if (source != options.config.sources.end() && source->second.token) token_header = source->second.token->header;
-
-  json::array view;
-  for (const Header& header : event.headers.items()) {
-    const bool secret =
-        bears_secret(header.name) || (!token_header.empty() && equals_ignore_case(header.name, token_header));
-    view.push_back(json::array{json_text(header.name),
-                               json_text(secret && !options.reveal ? kMasked : std::string_view(header.value))});
-  }
-  return view;
-}
-
 // Null where too little is signed to tell one request from another.
 json::value same_signature_view(const Arrival& arrival, const Arrival& first) {
   if (arrival.signature_hash == KeyHash{} || first.signature_hash == KeyHash{}) return nullptr;
@@ -105,10 +89,26 @@ json::object summary_view(const EventSummary& event) {
   return view;
 }
 
+json::array headers_view(const Headers& headers, std::string_view source_name, const DetailOptions& options) {
+  // The header in which this source's senders put their token is a secret whatever its name.
+  std::string_view token_header;
+  const auto source = options.config.sources.find(source_name);
+  if (source != options.config.sources.end() && source->second.token) token_header = source->second.token->header;
+
+  json::array view;
+  for (const Header& header : headers.items()) {
+    const bool secret =
+        bears_secret(header.name) || (!token_header.empty() && equals_ignore_case(header.name, token_header));
+    view.push_back(json::array{json_text(header.name),
+                               json_text(secret && !options.reveal ? kMasked : std::string_view(header.value))});
+  }
+  return view;
+}
+
 json::object detail_view(const EventDetail& event, const DetailOptions& options) {
   json::object view = summary_view(event.summary);
   view["ordering_key"] = event.ordering_key ? json::value(json_text(*event.ordering_key)) : json::value(nullptr);
-  view["headers"] = headers_view(event, options);
+  view["headers"] = headers_view(event.headers, event.summary.source, options);
   if (is_utf8(event.body)) {
     view["body"] = json::string(event.body);
   } else {

@@ -1,6 +1,8 @@
 // Events as the JSON of contract section 7. Pure.
 #pragma once
 
+#include <string_view>
+
 #include "base/json.h"
 #include "core/config.h"
 #include "core/model.h"
@@ -14,6 +16,8 @@ struct DetailOptions {
   const Config& config;  // says which destinations are orphaned
   bool reveal = false;   // show the values of secret-bearing headers
 };
+// [name, value] in order, with what bears a secret masked.
+json::array headers_view(const Headers& headers, std::string_view source, const DetailOptions& options);
 json::object detail_view(const EventDetail& event, const DetailOptions& options);
 
 json::object delivery_view(const DeliverySummary& delivery, const Config& config);

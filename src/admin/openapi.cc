@@ -19,7 +19,8 @@ constexpr std::string_view kHead = R"json({
 std::string compose() {
   std::string document(kHead);
   document.append(",\n \"paths\":{").append(openapi_paths());
-  document.append(",").append(openapi_session_paths()).append(",").append(openapi_live_paths()).append("\n }");
+  document.append(",").append(openapi_session_paths()).append(",").append(openapi_live_paths());
+  document.append(",").append(openapi_rejected_paths()).append("\n }");
   document.append(",\n \"components\":").append(openapi_components()).append("\n}\n");
   return document;
 }

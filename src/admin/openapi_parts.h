@@ -10,6 +10,7 @@ namespace hookonce {
 std::string_view openapi_paths();
 std::string_view openapi_session_paths();
 std::string_view openapi_live_paths();
+std::string_view openapi_rejected_paths();
 std::string_view openapi_components();
 
 }  // namespace hookonce

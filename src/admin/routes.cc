@@ -26,6 +26,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/session", Call::kShowSession, true},
     {"DELETE", "/api/v1/session", Call::kEndSession, true},
     {"GET", "/api/v1/stream", Call::kStream},
+    {"GET", "/api/v1/rejected", Call::kListRejected},
+    {"POST", "/api/v1/rejected/{id}/accept", Call::kAcceptRejected},
 };
 
 // What stands for `{id}` or `{name}` (empty where the pattern has none), or nullopt where `path` does not match.

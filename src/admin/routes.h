@@ -27,6 +27,8 @@ enum class Call {
   kShowSession,
   kEndSession,
   kStream,
+  kListRejected,
+  kAcceptRejected,
 };
 
 struct Route {

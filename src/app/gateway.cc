@@ -65,6 +65,7 @@ class RunningGateway final : public Gateway {
 
  private:
   Status build();
+  void open_rejected_store();
   Status listen();
   Committer::Options committer_options();
   void close(Duration limit);
@@ -82,6 +83,8 @@ class RunningGateway final : public Gateway {
   LiveHub live_{clock_};
   LiveFeed feed_{live_, options_.ingest_observer, options_.delivery_observer};
   std::unique_ptr<Store> store_;
+  std::unique_ptr<RejectedStore> rejected_;  // null where it could not be opened
+  std::unique_ptr<RejectedKeeper> keeper_;
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<Sender> sender_;
@@ -106,6 +109,7 @@ Status RunningGateway::open() {
 Status RunningGateway::build() {
   HK_ASSIGN(store_, open_store(config_->store.url, clock_.now()));
   HK_ASSIGN(sender_, make_http_sender(clock_));
+  open_rejected_store();
   upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_, [this] { pool_->nudge(); });
   committer_ = std::make_unique<Committer>(*store_, clock_, committer_options());
   DeliveryPool::Options pool_options;
@@ -120,11 +124,25 @@ Status RunningGateway::build() {
   admin_options.deliveries_pending = [this] { pool_->nudge(); };
   admin_worker_ = std::make_unique<CallWorker>();
   admin_options.worker = admin_worker_.get();
+  admin_options.rejected.store = rejected_.get();
+  admin_options.rejected.accept = [this](const RejectedRequest& request) { return ingest_->accept_again(request); };
   admin_options.measure = [this] { upkeep_->measure(clock_.now()); };
   for (const std::string& weakness : store_->weaknesses()) log_warn("store.weak", {{"why", weakness}});
   admin_ = std::make_unique<AdminApi>(*store_, live_, clock_, std::move(admin_options));
   admin_->configure(config_);
   return {};
+}
+
+// Rejected requests are for people; without a place to keep them everything else works.
+void RunningGateway::open_rejected_store() {
+  auto opened = open_rejected(config_->store.url);
+  if (!opened.ok()) {
+    log_warn("rejected.not_kept", {{"reason", opened.status().message()}});
+    return;
+  }
+  rejected_ = *std::move(opened);
+  keeper_ = std::make_unique<RejectedKeeper>(*rejected_, clock_, *config_);
+  feed_.set_keeper(keeper_.get());
 }
 
 Status RunningGateway::listen() {
@@ -181,6 +199,7 @@ Status RunningGateway::reload(std::shared_ptr<const Config> config) {
   pool_->configure(config);
   admin_->configure(config);
   upkeep_->configure(config);
+  if (keeper_) keeper_->configure(*config);
   budget_.set_limit(config->server.max_inflight);
   config_ = std::move(config);
   return {};

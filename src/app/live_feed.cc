@@ -57,6 +57,10 @@ void LiveFeed::rejected(const std::string& source, const std::string& code, cons
   hub_.publish(std::move(fact));
 }
 
+void LiveFeed::keep(RejectedRequest request) {
+  if (keeper_ != nullptr) keeper_->put(std::move(request));
+}
+
 void LiveFeed::settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) {
   if (delivery_ != nullptr) delivery_->settled(lease, settlement, facts);
   if (!hub_.wants_fact()) return;

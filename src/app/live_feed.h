@@ -5,6 +5,7 @@
 #include <string>
 
 #include "admin/live_hub.h"
+#include "app/rejected_keeper.h"
 #include "dispatch/pool.h"
 #include "ingest/ingest.h"
 
@@ -16,8 +17,12 @@ class LiveFeed final : public Ingest::Observer, public DeliveryPool::Observer {
   LiveFeed(LiveHub& hub, Ingest::Observer* ingest, DeliveryPool::Observer* delivery)
       : hub_(hub), ingest_(ingest), delivery_(delivery) {}
 
+  // Where rejected requests go; null, as at first: nowhere. Before ingest begins.
+  void set_keeper(RejectedKeeper* keeper) { keeper_ = keeper; }
+
   void arrived(const Ingest::Arrived& arrived) override;
   void rejected(const std::string& source, const std::string& code, const std::string& message) override;
+  void keep(RejectedRequest request) override;
   void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) override;
   void buried(const DeadDelivery& dead) override;
 
@@ -25,6 +30,7 @@ class LiveFeed final : public Ingest::Observer, public DeliveryPool::Observer {
   LiveHub& hub_;
   Ingest::Observer* const ingest_;
   DeliveryPool::Observer* const delivery_;
+  RejectedKeeper* keeper_ = nullptr;
 };
 
 }  // namespace hookonce

@@ -56,8 +56,8 @@ class Directory {
   std::filesystem::path path_;
 };
 
-constexpr const char* kCommands[] = {"serve", "forward", "check",  "events", "tail",   "show",   "replay",
-                                     "store", "send",    "hammer", "sink",   "verify", "version"};
+constexpr const char* kCommands[] = {"serve",  "forward", "check", "events", "tail", "rejected", "show",
+                                     "replay", "store",   "send",  "hammer", "sink", "verify",   "version"};
 
 TEST(Help, NamesEveryCommandAndTheExitStatuses) {
   const Ran ran = run({"--help"});

@@ -30,6 +30,7 @@ Run add_tail(CLI::App& root);
 Run add_status(CLI::App& root);
 Run add_pause(CLI::App& root);
 Run add_resume(CLI::App& root);
+Run add_rejected(CLI::App& root);
 Run add_store(CLI::App& root);
 Run add_version(CLI::App& root);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "base/sync.h"
 #include "core/cause.h"
@@ -16,6 +17,8 @@ namespace hookonce {
 namespace {
 
 constexpr std::size_t kLoggedMax = 96;  // of a key, type or path in a log line; the whole is in the inbox
+
+constexpr Duration kAgainMax = std::chrono::seconds(15);  // for a rejected request that is taken again; a person waits
 
 constexpr std::string_view kUnwanted = "no destination of its source wants it: see types and when";
 
@@ -46,6 +49,63 @@ Refusal refusal_of(Reason reason) {
     default:
       return Refusal::kSignatureMismatch;
   }
+}
+
+// The answer to a request that no connection waits for.
+class AwaitedAnswer final : public Responder::Channel {
+ public:
+  // At most kAgainMax; then the fallback.
+  HttpResponse wait() {
+    const Duration end = steady_now() + kAgainMax;
+    MutexLock lock(mutex_);
+    for (Duration left = kAgainMax; !answer_ && left > Duration::zero(); left = end - steady_now()) {
+      answered_.wait_for(mutex_, left);
+    }
+    return answer_ ? *std::move(answer_) : std::move(fallback_);
+  }
+
+  void respond(HttpResponse response) override {
+    MutexLock lock(mutex_);
+    if (!answer_) answer_ = std::move(response);
+    answered_.notify_all();
+  }
+  // The committer answers by the deadline that it was given; a commit on its way is waited for.
+  void set_deadline(Time, HttpResponse fallback) override {
+    MutexLock lock(mutex_);
+    fallback_ = std::move(fallback);
+  }
+  Executor& executor() override { return inline_; }
+
+ private:
+  struct InlineExecutor final : Executor {
+    void post(std::vector<Task> tasks) override {
+      for (const Task& task : tasks) task();
+    }
+  };
+
+  InlineExecutor inline_;
+  Mutex mutex_;
+  CondVar answered_;
+  std::optional<HttpResponse> answer_ GUARDED_BY(mutex_);
+  HttpResponse fallback_ GUARDED_BY(mutex_) = draining_answer();
+};
+
+RejectedRequest rejected_request(const IngestSource& source, Refusal refusal, const std::string& message, Client client,
+                                 HttpRequest request) {
+  RejectedRequest rejected;
+  rejected.id = EventId::make(request.wall_at);
+  rejected.source = source.config->name;
+  rejected.code = to_string(refusal);
+  rejected.reason = message;
+  rejected.first_at = rejected.last_at = request.wall_at;
+  rejected.remote = std::move(client.address);
+  rejected.peer = std::move(request.remote);
+  rejected.tls = request.tls;
+  rejected.path = std::move(request.path);
+  rejected.query = std::move(request.query);
+  rejected.headers = std::move(request.headers);
+  rejected.body = std::move(request.body);
+  return rejected;
 }
 
 // One arrival between submitting it and its commit. It owns all that the answer needs, since the Ingest's configuration
@@ -311,13 +371,43 @@ HeadDecision Ingest::on_head(const HttpRequest& head) {
 
 // Asks draining no more: a request whose head was taken before is served to its end.
 void Ingest::on_request(HttpRequest request, Responder responder) {
+  take(std::move(request), std::move(responder), false);
+}
+
+HttpResponse Ingest::accept_again(const RejectedRequest& rejected) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = rejected.path;
+  request.query = rejected.query;
+  request.headers = rejected.headers;
+  request.body = rejected.body;
+  request.remote = rejected.peer;
+  request.tls = rejected.tls;
+  request.head_at = rejected.first_at;
+  request.wall_at = rejected.first_at;
+  const auto table = state_->current();
+  const IngestSource* source = table ? table->find(request.path) : nullptr;
+  if (source == nullptr || source->config->name != rejected.source) {
+    return error_response(404, "no_such_source",
+                          "source \"" + rejected.source + "\" is no longer configured at " + to_utf8(rejected.path));
+  }
+  const auto awaited = std::make_shared<AwaitedAnswer>();
+  take(std::move(request), Responder(awaited), true);
+  return awaited->wait();
+}
+
+void Ingest::take(HttpRequest request, Responder responder, bool again) {
   auto table = state_->current();
   const IngestSource* source = table ? table->find(request.path) : nullptr;
   if (auto answer = state_->misdirected(request, source)) return responder.respond(std::move(*answer));
 
   const BoundProvider& provider = *source->provider;
   const auto refused = [&](Refusal refusal, const std::string& message) {
+    if (again) return responder.respond(refusal_answer(refusal, message));
     refuse(*source, refusal, message, state_->clock.now(), state_->observer, responder);
+    if (state_->observer == nullptr || !is_rejection(refusal)) return;
+    Client client = client_of(request, table->proxies());
+    state_->observer->keep(rejected_request(*source, refusal, message, std::move(client), std::move(request)));
   };
   const auto named = [&](std::string_view what) {
     return "source \"" + source->config->name + "\": " + std::string(what);
@@ -342,7 +432,7 @@ void Ingest::on_request(HttpRequest request, Responder responder) {
   arrived.source = source;
   arrived.clock = &state_->clock;
   arrived.observer = state_->observer;
-  arrived.head_at = request.head_at;
+  arrived.head_at = again ? state_->clock.now() : request.head_at;  // what its deadline counts from
   arrived.empty_answer = provider.empty_answer(request);
   if (source->config->mode == SourceMode::kSync) {
     HK_CHECK(state_->sync != nullptr);

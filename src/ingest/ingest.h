@@ -14,6 +14,7 @@
 #include "base/metrics.h"
 #include "core/cause.h"
 #include "core/config.h"
+#include "core/rejected.h"
 #include "core/sync_delivery.h"
 #include "provider/provider.h"
 #include "store/committer.h"
@@ -36,6 +37,8 @@ class Ingest final : public HttpHandler {
     virtual ~Observer() = default;
     virtual void arrived(const Arrived& arrived) = 0;
     virtual void rejected(const std::string& source, const std::string& code, const std::string& message) = 0;
+    // The whole of a request that was rejected, after rejected(). Not of one that accept_again() refused again.
+    virtual void keep(RejectedRequest) {}
   };
 
   // REQUIRES: all outlive this. `observer` may be null, `sync` where no source is synchronous.
@@ -46,6 +49,10 @@ class Ingest final : public HttpHandler {
   // Takes a new configuration for all requests whose head is read from now on; on an error the old one stays. Any
   // thread.
   Status configure(std::shared_ptr<const Config> config);
+  // Takes a rejected request again, as it would have been at its moment: verified with today's secrets as of then, and
+  // then an arrival as any other. The answer is what the source answers, and 404 where the source is gone. Blocks until
+  // the event is durable; any thread but the committer's.
+  HttpResponse accept_again(const RejectedRequest& rejected);
   // New requests are answered 503 `draining` with `Connection: close`, /readyz too. Any thread.
   void drain();
 
@@ -54,6 +61,9 @@ class Ingest final : public HttpHandler {
 
  private:
   struct State;
+  // `again`: it was rejected before, so that it is neither counted nor kept as rejected once more.
+  void take(HttpRequest request, Responder responder, bool again);
+
   std::unique_ptr<State> state_;
 };
 

@@ -4,11 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "store/memory_rejected.h"
 #include "store/memory_store.h"
+#include "store/postgres_rejected.h"
 #include "store/postgres_store.h"
+#include "store/redis_rejected.h"
 #include "store/redis_store.h"
 #include "store/redis_url.h"
 #include "store/sqlite_backup.h"
+#include "store/sqlite_rejected.h"
 #include "store/sqlite_store.h"
 
 namespace hookonce {
@@ -68,6 +72,15 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFo
   if (is_postgres_url(url)) return open_postgres_store(url, PostgresClock::kServer, use);
   HK_ASSIGN(const std::string path, sqlite_path(url));
   return open_sqlite_store(path, now, use);
+}
+
+Result<std::unique_ptr<RejectedStore>> open_rejected(std::string_view url) {
+  HK_TRY(check_store_url(url));
+  if (url == kMemory) return make_memory_rejected();
+  if (is_redis_url(url)) return open_redis_rejected(url);
+  if (is_postgres_url(url)) return open_postgres_rejected(url);
+  HK_ASSIGN(const std::string path, sqlite_path(url));
+  return open_sqlite_rejected(path);
 }
 
 bool is_shared_store(std::string_view url) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "store/inbox_records.h"
+#include "store/rejected_store.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -16,6 +17,9 @@ namespace hookonce {
 // lose what it committed. kUnavailable: no space, a lock held, a server that does not answer.
 // Copying: `memory:` is kInvalid, because it would be empty, or gone with the process.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Time now, OpenFor use = OpenFor::kServing);
+
+// Where that inbox's rejected requests are kept. REQUIRES: the inbox has been opened. Errors as open_store().
+Result<std::unique_ptr<RejectedStore>> open_rejected(std::string_view url);
 
 // Whether open_store() knows the URL's scheme, without opening anything.
 Status check_store_url(std::string_view url);

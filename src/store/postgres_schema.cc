@@ -184,8 +184,23 @@ constexpr const char* kInboxId[] = {
     "ALTER TABLE schema_version ADD COLUMN inbox uuid NOT NULL DEFAULT gen_random_uuid()",
 };
 
+// Migration 7: requests that were rejected, for people. No part of the inbox.
+constexpr const char* kRejected[] = {
+    R"sql(CREATE TABLE rejected (
+      seq bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      last_at timestamptz NOT NULL,
+      count bigint NOT NULL CHECK (count > 0),
+      size bigint NOT NULL CHECK (size >= 0),
+      id uuid NOT NULL UNIQUE,
+      digest uuid NOT NULL UNIQUE,
+      source bytea NOT NULL,
+      request bytea NOT NULL
+    ))sql",
+    "CREATE INDEX rejected_by_source ON rejected (source, seq)",
+};
+
 std::vector<std::span<const char* const>> migrations() {
-  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses, kInboxId};
+  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses, kInboxId, kRejected};
 }
 
 int newest_version() {

@@ -47,7 +47,7 @@ def sink(binary, tmp_path):
         assert process.wait(60) == 0
 
 
-COMMANDS = ["serve", "forward", "check", "send", "hammer", "sink", "verify", "events", "tail", "show", "why", "replay", "store", "version"]
+COMMANDS = ["serve", "forward", "check", "send", "hammer", "sink", "verify", "events", "tail", "rejected", "show", "why", "replay", "store", "version"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

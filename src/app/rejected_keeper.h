@@ -1,0 +1,68 @@
+// Keeps rejected requests on a thread of its own, so that neither an answer nor a commit ever waits for it.
+//
+// Anyone on the network can cause rejections: at most kKeptPerSecond of a source are kept, and what waits to be written
+// is bounded. What is over a limit is counted (`hookonce_rejected_not_kept_total`) and dropped.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/sync.h"
+#include "core/config.h"
+#include "core/rejected.h"
+#include "store/rejected_store.h"
+
+namespace hookonce {
+
+inline constexpr double kKeptPerSecond = 10;                        // of one source; a person reads no more
+inline constexpr std::size_t kWaitingMax = 1000;                    // requests that wait to be written
+inline constexpr std::int64_t kWaitingBytesMax = 32 * 1024 * 1024;  // and their bytes: one of the largest body at least
+
+class RejectedKeeper {
+ public:
+  // REQUIRES: store and clock outlive this.
+  RejectedKeeper(RejectedStore& store, const Clock& clock, const Config& config);
+  ~RejectedKeeper();  // what waits is written
+
+  void configure(const Config& config);  // any thread
+  void put(RejectedRequest request);     // any thread; never blocks
+
+  // Blocks until what was put before is written or dropped; for tests and for those who look at once.
+  void flush();
+
+ private:
+  void run();
+  bool admit(const RejectedRequest& request) LOCKS_REQUIRED(mutex_);
+  void write(std::vector<RejectedRequest> batch, const RejectedLimits& limits);
+
+  RejectedStore& store_;
+  const Clock& clock_;
+  Counter& not_kept_;
+
+  Mutex mutex_;
+  CondVar changed_;
+  RejectedLimits limits_ GUARDED_BY(mutex_);
+  // How many of a source may be kept at once, and when that was counted.
+  struct Allowance {
+    double left = kKeptPerSecond;
+    Time at{};
+  };
+  std::map<std::string, Allowance, std::less<>> allowances_ GUARDED_BY(mutex_);
+  std::deque<RejectedRequest> waiting_ GUARDED_BY(mutex_);
+  std::int64_t waiting_bytes_ GUARDED_BY(mutex_) = 0;
+  bool writing_ GUARDED_BY(mutex_) = false;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  bool failing_ = false;  // run() alone uses it
+  std::thread thread_;
+};
+
+// An equal share of the store's limits for each source.
+RejectedLimits rejected_share(const Config& config);
+
+}  // namespace hookonce

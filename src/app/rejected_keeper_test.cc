@@ -1,0 +1,103 @@
+#include "app/rejected_keeper.h"
+
+#include <gtest/gtest.h>
+
+#include "store/memory_rejected.h"
+#include "test/support/asserts.h"
+#include "test/support/manual_clock.h"
+#include "test/support/signal.h"
+
+namespace hookonce {
+namespace {
+
+class RejectedKeeperTest : public testing::Test {
+ protected:
+  RejectedKeeperTest() {
+    config_.sources["shop"].name = "shop";
+    config_.sources["other"].name = "other";
+  }
+  RejectedRequest request(const std::string& body, const std::string& source = "shop") {
+    RejectedRequest made;
+    made.id = EventId::make(clock_.wall());
+    made.source = source;
+    made.body = body;
+    return made;
+  }
+  std::size_t kept(const std::string& source) {
+    const auto page = store_->list(source, 500, std::nullopt);
+    EXPECT_OK(page);
+    return page.ok() ? page.value().items.size() : 0;
+  }
+
+  ManualClock clock_;
+  Config config_;
+  std::unique_ptr<RejectedStore> store_ = make_memory_rejected();
+};
+
+TEST_F(RejectedKeeperTest, KeepsTenOfASourceASecond) {
+  RejectedKeeper keeper(*store_, clock_, config_);
+  for (int i = 0; i < 30; ++i) keeper.put(request(std::to_string(i)));
+  for (int i = 0; i < 3; ++i) keeper.put(request(std::to_string(i), "other"));
+  keeper.flush();
+  EXPECT_EQ(kept("shop"), 10u);
+  EXPECT_EQ(kept("other"), 3u);
+  clock_.advance(std::chrono::milliseconds(500));
+  for (int i = 30; i < 60; ++i) keeper.put(request(std::to_string(i)));
+  keeper.flush();
+  EXPECT_EQ(kept("shop"), 15u);
+}
+
+TEST_F(RejectedKeeperTest, EachSourceHasAnEqualShare) {
+  config_.store.rejected_limit = 9;
+  config_.store.rejected_bytes = 2000;
+  RejectedKeeper keeper(*store_, clock_, config_);
+  for (int i = 0; i < 10; ++i) keeper.put(request(std::to_string(i)));
+  keeper.put(request(std::string(1001, 'x'), "other"));
+  keeper.flush();
+  EXPECT_EQ(kept("shop"), 4u);
+  EXPECT_EQ(kept("other"), 0u) << "larger than the share of its source";
+  config_.store.rejected_limit = 0;
+  keeper.configure(config_);
+  clock_.advance(std::chrono::seconds(1));
+  keeper.put(request("none"));
+  keeper.flush();
+  EXPECT_EQ(kept("shop"), 4u);
+}
+
+// A store that stands still until it may go on.
+class StandingStore final : public RejectedStore {
+ public:
+  Status keep(std::span<const RejectedRequest> requests, const RejectedLimits&) override {
+    entered.set();
+    go_on.wait();
+    kept += requests.size();
+    return {};
+  }
+  Result<RejectedPage> list(const std::optional<std::string>&, int, const std::optional<std::string>&) override {
+    return RejectedPage();
+  }
+  Result<std::optional<RejectedRequest>> get(const EventId&) override { return std::optional<RejectedRequest>(); }
+  Result<bool> remove(const EventId&) override { return false; }
+
+  Signal entered;
+  Signal go_on;
+  std::size_t kept = 0;
+};
+
+TEST_F(RejectedKeeperTest, AStoreThatStandsStillHoldsNobodyUpAndTakesBoundedMemory) {
+  StandingStore store;
+  {
+    RejectedKeeper keeper(store, clock_, config_);
+    keeper.put(request("first"));
+    store.entered.wait();
+    for (int i = 0; i < 3 * static_cast<int>(kWaitingMax); ++i) {
+      keeper.put(request("more"));
+      clock_.advance(std::chrono::milliseconds(100));
+    }
+    store.go_on.set();
+  }
+  EXPECT_EQ(store.kept, 1 + kWaitingMax) << "what waits is written at the end";
+}
+
+}  // namespace
+}  // namespace hookonce
