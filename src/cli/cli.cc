@@ -26,11 +26,11 @@ struct Command {
 
 // In the order of --help: running, looking, trying.
 constexpr Command kCommands[] = {
-    {"serve", add_serve},   {"forward", add_forward}, {"check", add_check},       {"status", add_status},
-    {"events", add_events}, {"tail", add_tail},       {"rejected", add_rejected}, {"show", add_show},
-    {"why", add_why},       {"replay", add_replay},   {"pause", add_pause},       {"resume", add_resume},
-    {"store", add_store},   {"send", add_send},       {"hammer", add_hammer},     {"sink", add_sink},
-    {"verify", add_verify}, {"version", add_version},
+    {"serve", add_serve},   {"forward", add_forward}, {"check", add_check},           {"status", add_status},
+    {"events", add_events}, {"tail", add_tail},       {"rejected", add_rejected},     {"show", add_show},
+    {"why", add_why},       {"replay", add_replay},   {"pause", add_pause},           {"resume", add_resume},
+    {"store", add_store},   {"send", add_send},       {"hammer", add_hammer},         {"sink", add_sink},
+    {"verify", add_verify}, {"version", add_version}, {"completion", add_completion}, {"man", add_man},
 };
 
 constexpr const char* kFooter =

@@ -56,8 +56,9 @@ class Directory {
   std::filesystem::path path_;
 };
 
-constexpr const char* kCommands[] = {"serve",  "forward", "check", "events", "tail", "rejected", "show",
-                                     "replay", "store",   "send",  "hammer", "sink", "verify",   "version"};
+constexpr const char* kCommands[] = {"serve",  "forward", "check",      "events", "tail",   "rejected",
+                                     "show",   "replay",  "store",      "send",   "hammer", "sink",
+                                     "verify", "version", "completion", "man"};
 
 TEST(Help, NamesEveryCommandAndTheExitStatuses) {
   const Ran ran = run({"--help"});

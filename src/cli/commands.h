@@ -33,6 +33,8 @@ Run add_resume(CLI::App& root);
 Run add_rejected(CLI::App& root);
 Run add_store(CLI::App& root);
 Run add_version(CLI::App& root);
+Run add_completion(CLI::App& root);
+Run add_man(CLI::App& root);
 
 Run add_store_copy(CLI::App& store);  // `store copy`, under the command `store`
 
