@@ -51,6 +51,22 @@ class PostgresStoreTest : public testing::Test {
     const std::size_t colon = text.find(':', std::string("postgres://").size());
     return text.replace(colon + 1, text.find('@') - colon - 1, password);
   }
+  // What all later migrations made is undone; deliveries that stand in a line are those of source "shop", ordering key
+  // "a". REQUIRES: no store is open.
+  void back_to_the_first_version() {
+    schema_.sql(
+        "DROP TABLE pauses; ALTER TABLE schema_version DROP COLUMN inbox; "
+        "ALTER TABLE events DROP COLUMN signature_hash; "
+        "ALTER TABLE arrivals DROP COLUMN signature_hash, DROP COLUMN same_key; "
+        "ALTER TABLE lines DROP CONSTRAINT lines_pkey, DROP COLUMN line, ADD COLUMN source bytea, "
+        "ADD COLUMN ordering_key bytea; "
+        "UPDATE lines SET source = 'shop', ordering_key = 'a'; "
+        "ALTER TABLE lines ADD PRIMARY KEY (destination, source, ordering_key, seq); "
+        "DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = '" +
+        schema_.name() +
+        "'::regnamespace LOOP EXECUTE 'DROP FUNCTION ' || f; END LOOP; END $$; "
+        "UPDATE schema_version SET version = 1");
+  }
   AcceptFacts accept(Store& store, NewEvent event) {
     const auto facts = store.commit(events_of(std::move(event)), {}, system_clock().now());
     EXPECT_OK(facts);
@@ -171,15 +187,7 @@ TEST_F(PostgresStoreTest, LinesOfAnOlderVersionGoOn) {
   const Claimed head = claim(*store_, system_clock().now());
   ASSERT_EQ(head.leases.size(), 1u);
   store_.reset();
-  schema_.sql(
-      "ALTER TABLE lines DROP CONSTRAINT lines_pkey, DROP COLUMN line, ADD COLUMN source bytea, "
-      "ADD COLUMN ordering_key bytea; "
-      "UPDATE lines SET source = 'shop', ordering_key = 'a'; "
-      "ALTER TABLE lines ADD PRIMARY KEY (destination, source, ordering_key, seq); "
-      "DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = '" +
-      schema_.name() +
-      "'::regnamespace LOOP EXECUTE 'DROP FUNCTION ' || f; END LOOP; END $$; "
-      "UPDATE schema_version SET version = 1");
+  back_to_the_first_version();
   store_ = open();
   const auto facts = store_->commit({}, std::vector{success(head.leases[0])}, system_clock().now());
   ASSERT_OK(facts);
@@ -314,15 +322,7 @@ TEST_F(PostgresStoreTest, ArrivalsOfAnOlderVersionHaveNoSignature) {
   const EventId first = accept(*store_, NewEventBuilder().key("k").build()).id;
   accept(*store_, NewEventBuilder().key("k").build());
   store_.reset();
-  schema_.sql("ALTER TABLE events DROP COLUMN signature_hash");
-  schema_.sql("ALTER TABLE arrivals DROP COLUMN signature_hash, DROP COLUMN same_key");
-  schema_.sql("DROP FUNCTION lock_holders_with_first");
-  // Those with the arguments that they have now; what the version before calls stays.
-  schema_.sql(
-      "DO $$ BEGIN EXECUTE (SELECT string_agg('DROP FUNCTION ' || oid::regprocedure, ';') FROM pg_proc "
-      "WHERE pronamespace = current_schema()::regnamespace "
-      "AND (proname, pronargs) IN (('add_events', 27), ('add_duplicates', 16))); END $$");
-  schema_.sql("UPDATE schema_version SET version = 3");
+  back_to_the_first_version();
   store_ = open();
   const AcceptFacts facts = accept(*store_, NewEventBuilder().key("k").build());
   EXPECT_EQ(facts.first, (FirstArrival{kTestStart, 0, {}}));

@@ -329,7 +329,7 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
   ASSERT_OK(open_ok()->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart));
   ASSERT_OK(shell(path)->execute(
       "INSERT INTO dedup SELECT source, key, seq, expires_at FROM event_keys; DROP TABLE dedup_moved;"
-      "DROP TABLE lines; DROP TABLE replies; ALTER TABLE events DROP COLUMN signature_hash;"
+      "DROP TABLE lines; DROP TABLE replies; DROP TABLE pauses; ALTER TABLE events DROP COLUMN signature_hash;"
       "ALTER TABLE arrivals DROP COLUMN signature_hash; ALTER TABLE arrivals DROP COLUMN same_key;"
       "ALTER TABLE dedup ADD COLUMN older INTEGER; ALTER TABLE event_keys DROP COLUMN source;"
       "ALTER TABLE event_keys DROP COLUMN expires_at; PRAGMA user_version = 1"));
