@@ -35,4 +35,5 @@ add_custom_target(hookonce_build_info
   COMMENT "Looking at the commit")
 add_dependencies(hookonce_cli hookonce_build_info)
 # For the one file that reads it: a path into the build tree would keep ccache from sharing the others between build trees.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cli/cmd_version.cc PROPERTIES INCLUDE_DIRECTORIES ${BUILD_INFO_DIR})
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cli/cmd_version.cc ${CMAKE_SOURCE_DIR}/src/cli/cmd_completion.cc
+  PROPERTIES INCLUDE_DIRECTORIES ${BUILD_INFO_DIR})
