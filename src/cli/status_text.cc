@@ -15,6 +15,8 @@ namespace hookonce {
 
 namespace {
 
+constexpr std::size_t kClockWidth = 8;  // "22:28:53": a second is soon enough to know
+
 constexpr std::size_t kLineMax = 80;
 constexpr std::size_t kHeadWidth = 12;  // "deliveries  "
 
@@ -171,7 +173,7 @@ Table::Cell condition_of(const json::value& destination) {
   // Of the moment the time alone: it is seconds away.
   const std::string until = local_time(json_string(*breaker, "open_until").value_or(""));
   const auto blank = until.find(' ');
-  return {"breaker open until " + until.substr(blank == std::string::npos ? 0 : blank + 1), Paint::kBad};
+  return {"breaker open until " + until.substr(blank == std::string::npos ? 0 : blank + 1, kClockWidth), Paint::kBad};
 }
 
 std::string destination_lines(const json::array& destinations, bool colour) {

@@ -68,5 +68,5 @@ def test_the_man_page_is_whole(binary):
     plain = re.sub(r".\x08", "", formatted.stdout)
     commands = re.findall(r"^  (\w+) ", run(str(binary), "--help").stdout.split("Subcommands:")[-1], re.MULTILINE)
     assert "serve" in commands
-    for command in commands:
+    for command in set(commands) - {"hookonce"}:  # which begins the examples
         assert f"hookonce {command}" in plain, command
