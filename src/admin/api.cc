@@ -144,12 +144,17 @@ struct AdminApi::State {
 
   Mutex mutex;
   std::shared_ptr<const Config> config GUARDED_BY(mutex) = std::make_shared<const Config>();
+  std::string ingest_address GUARDED_BY(mutex);
 
   State(Store& s, LiveHub& l, const Clock& c, Options o) : store(s), live(l), clock(c), options(std::move(o)) {}
 
   std::shared_ptr<const Config> current() {
     MutexLock lock(mutex);
     return config;
+  }
+  std::string current_ingest_address() {
+    MutexLock lock(mutex);
+    return ingest_address;
   }
   Sessions sessions;
   WrongTokens wrong_tokens;
@@ -176,7 +181,8 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
                             config_now,
                             options.rejected,
                             options.draining && options.draining(),
-                            options.deliveries_pending};
+                            options.deliveries_pending,
+                            current_ingest_address()};
   if (call == Call::kReady) return readiness(context, authorized);
   if (call == Call::kShowSession) return show_session(config_now.server, authorized);
   if (call == Call::kEndSession) return end_session(request, sessions);
@@ -192,6 +198,11 @@ AdminApi::~AdminApi() = default;
 void AdminApi::configure(std::shared_ptr<const Config> config) {
   MutexLock lock(state_->mutex);
   state_->config.swap(config);
+}
+
+void AdminApi::set_ingest_address(std::string address) {
+  MutexLock lock(state_->mutex);
+  state_->ingest_address = std::move(address);
 }
 
 HeadDecision AdminApi::on_head(const HttpRequest& head) {

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "admin/call_context.h"
 #include "admin/live_hub.h"
@@ -34,6 +35,9 @@ class AdminApi final : public HttpHandler {
   ~AdminApi() override;
 
   void configure(std::shared_ptr<const Config> config);  // any thread
+  // Where the sources can be reached, "127.0.0.1:8080": shown as their URLs where no public one is configured. Any
+  // thread.
+  void set_ingest_address(std::string address);
 
   HeadDecision on_head(const HttpRequest& head) override;
   void on_request(HttpRequest request, Responder responder) override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "admin/live_hub.h"
 #include "base/clock.h"
@@ -27,6 +28,7 @@ struct CallContext {
   const RejectedAccess& rejected;
   bool draining = false;
   const std::function<void()>& deliveries_pending;  // may be empty
+  std::string ingest_address;                       // "127.0.0.1:8080"; empty where nothing listens
 };
 
 }  // namespace hookonce

@@ -209,6 +209,7 @@ constexpr std::string_view kText = R"json({
     "type":"object",
     "properties":{
      "name":{"type":"string"},"provider":{"type":"string"},"path":{"type":"string"},
+     "url":{"type":["string","null"],"description":"What to paste at the provider: under server.public_url, else where the gateway listens."},
      "secrets":{"type":"integer","description":"How many."},
      "destinations":{
       "type":"array",

@@ -74,7 +74,19 @@ json::value late_reply_view(const std::optional<LateReplyConfig>& reply) {
   return view;
 }
 
-json::object source_view(const SourceConfig& source, Time now) {
+// What is to be pasted at the provider; null where neither a public URL is configured nor anything listens yet.
+json::value source_url(const SourceConfig& source, const CallContext& context) {
+  const ServerConfig& server = context.config.server;
+  std::string base = server.public_url;
+  while (!base.empty() && base.back() == '/') base.pop_back();
+  if (base.empty() && !context.ingest_address.empty()) {
+    base = (server.tls_cert.empty() ? "http://" : "https://") + context.ingest_address;
+  }
+  if (base.empty()) return nullptr;
+  return json_text(base + source.path);
+}
+
+json::object source_view(const SourceConfig& source, const CallContext& context) {
   json::array destinations;
   for (const SourceDestination& destination : source.destinations) {
     destinations.push_back(json::object{{"name", json_text(destination.name)},
@@ -93,13 +105,14 @@ json::object source_view(const SourceConfig& source, Time now) {
                     {"missing_key", json::string(word(source.missing_key))},
                     {"rearm", source.rearm},
                     {"mode", source.mode == SourceMode::kSync ? "sync" : "async"}};
+  view["url"] = source_url(source, context);
   view["late_answer"] = late_answer_view(source.late_answer);
   view["late_reply"] = late_reply_view(source.late_reply);
   view["ordering_key"] =
       source.ordering_key ? json::value(json_text(source.ordering_key->text())) : json::value(nullptr);
   view["ack_deadline"] = format_duration(source.ack_deadline);
   view["max_body"] = source.max_body;
-  view["counts"] = counts_view(source.name, now);
+  view["counts"] = counts_view(source.name, context.now);
   return view;
 }
 
@@ -197,7 +210,7 @@ HttpResponse readiness(const CallContext& context, bool told_why) {
 
 HttpResponse list_sources(const CallContext& context) {
   json::array items;
-  for (const auto& [name, source] : context.config.sources) items.push_back(source_view(source, context.now));
+  for (const auto& [name, source] : context.config.sources) items.push_back(source_view(source, context));
   return json_answer(200, json::object{{"items", std::move(items)}});
 }
 

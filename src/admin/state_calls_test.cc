@@ -141,6 +141,20 @@ TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   EXPECT_GE(json_int(shop.at("counts"), "rejected"), 1);
 }
 
+TEST_F(AdminState, ASourceShowsTheUrlToPaste) {
+  const auto url = [this] { return to_json(got("/api/v1/sources").at("items").at(0).at("url")); };
+  EXPECT_EQ(url(), "null") << "nothing listens yet";
+  api_.set_ingest_address("127.0.0.1:8080");
+  EXPECT_EQ(url(), R"("http://127.0.0.1:8080/in/shop")");
+  Config config = shop_config();
+  config.server.tls_cert = "cert.pem";
+  configure(config);
+  EXPECT_EQ(url(), R"("https://127.0.0.1:8080/in/shop")");
+  config.server.public_url = "https://hooks.example.com/";
+  configure(config);
+  EXPECT_EQ(url(), R"("https://hooks.example.com/in/shop")");
+}
+
 TEST_F(AdminState, ASynchronousSourceShowsWhatItsSendersGetWithoutTheProxysPassword) {
   Config config = shop_config();
   SourceConfig& shop = config.sources.at("shop");

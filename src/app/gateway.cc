@@ -161,6 +161,7 @@ Status RunningGateway::listen() {
   ingest_options.tls_cert = config_->server.tls_cert;
   ingest_options.tls_key = config_->server.tls_key;
   HK_ASSIGN(ingest_server_, HttpServer::start(ingest_options, *ingest_, clock_));
+  admin_->set_ingest_address(ingest_server_->addresses().front());
   return {};
 }
 

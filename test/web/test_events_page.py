@@ -208,7 +208,7 @@ def test_the_copied_curl_command_sends_the_same_request(gateway, window):
     page = view.go(f"events/{event}")
     page.get_by_role("button", name="Copy as curl").click()
     page.get_by_text("Copied").wait_for()
-    command = page.evaluate("navigator.clipboard.readText()").replace("'/in/stripe'", f"'http://{gateway.ingest}/in/stripe'")
+    command = page.evaluate("navigator.clipboard.readText()")
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert f'"id":"{event}"' in done.stdout and '"status":"duplicate"' in done.stdout
     assert [arrival["same_body"] for arrival in gateway.event(event)["arrivals"]] == [True, True]

@@ -104,7 +104,8 @@ def test_on_a_good_day_it_says_so(gateway, window):
 def test_without_an_event_the_page_says_what_to_do(gateway, window):
     page = window(gateway).go("events")
     page.get_by_role("heading", name="No event yet").wait_for()
-    assert "/in/github" in page.inner_text("main") and "hookonce send github --to" in page.inner_text("main")
+    url = f"http://{gateway.ingest}/in/github"
+    assert url in page.inner_text("main") and f"hookonce send github --to {url}" in page.inner_text("main")
 
 
 def test_without_a_source_it_shows_the_lines_to_write(start, backend, window):

@@ -97,7 +97,7 @@ export interface Source {
   name: string;
   provider: string;
   path: string;
-  url?: string;
+  url: string | null;
   secrets: number;
   destinations: { name: string; types: string[]; when: string[] }[];
   tolerance: string;
@@ -283,3 +283,9 @@ export const api = {
   stats: () => get<Stats>('/api/v1/stats'),
   history: (minutes: number) => get<History>('/api/v1/history' + query({ minutes })),
 };
+
+// What to paste at the provider. A gateway that listens on every address is shown under the one by which this page reached it.
+export function sourceUrl(source: Source): string {
+  if (source.url === null) return source.path;
+  return source.url.replace(/^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/])/, `$1${location.hostname}`);
+}

@@ -69,7 +69,7 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
                 <td class="type">{item.type ?? <span class="quiet">—</span>}</td>
                 <td class="key mono"><a data-open href={href(['events', item.event])} title={item.key ?? item.event}>{item.key ?? item.event}</a></td>
                 <td class="to">{item.destination}{item.orphaned && <span class="tag warn">{t.orphaned}</span>}</td>
-                <td class="what">{item.last_status !== null && <strong>{item.last_status} </strong>}<span class="quiet">{item.last_error}</span></td>
+                <td class="what">{item.last_error ?? item.last_status ?? ''}</td>
                 <td class="number">{item.attempts}</td>
                 <td class="act"><button type="button" class="small" data-replay aria-label={`${t.replay} ${item.key ?? item.event}`}
                         onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, destinations: [item.destination], destination: item.destination })}>{t.replay}</button></td>

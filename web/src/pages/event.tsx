@@ -1,6 +1,6 @@
 // One event: its story on one line of time, and beside it what it contains.
 import { useState } from 'preact/hooks';
-import { api, ApiError, type Arrival, type Attempt, type EventDetail } from '../api.ts';
+import { api, ApiError, sourceUrl, type Arrival, type Attempt, type EventDetail } from '../api.ts';
 import { asCurl, copy, prettyBody } from '../content.ts';
 import { bytes, clock, duration, exact } from '../format.ts';
 import { useFresh } from '../live.ts';
@@ -150,7 +150,7 @@ function ContentOf({ event, reveal, onReveal }: { event: EventDetail; reveal: bo
   const curl = async () => {
     const sources = await api.sources().catch(() => ({ items: [] }));
     const source = sources.items.find((item) => item.name === event.source);
-    setCopied(await copy(asCurl(event, source?.url ?? source?.path ?? `/in/${event.source}`)));
+    setCopied(await copy(asCurl(event, source === undefined ? `/in/${event.source}` : sourceUrl(source))));
     setTimeout(() => setCopied(false), 1500);
   };
   return (

@@ -1,6 +1,6 @@
 // The live table of events. New rows come in at the top only while the reader is there; else a button says how many there are.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, type EventFilter, type EventSummary } from '../api.ts';
+import { api, sourceUrl, type EventFilter, type EventSummary } from '../api.ts';
 import { bytes, count } from '../format.ts';
 import { useFresh, useOnce } from '../live.ts';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
@@ -197,7 +197,7 @@ export function NoEventYet() {
   if (data === null) return null;
   const first = data.items[0];
   if (first === undefined) return <NoSourceYet />;
-  const url = first.url ?? first.path;
+  const url = sourceUrl(first);
   const line = `hookonce send ${first.provider} --to ${url} --secret env:SECRET`;
   return (
     <Empty title={t.noEventYet}>

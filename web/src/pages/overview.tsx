@@ -12,7 +12,7 @@ import { NoEventYet, NoSourceYet } from './events.tsx';
 
 const RANGES = ['60', '360', '1440'] as const;
 const CAUSE_COLORS: Record<string, string> = {
-  concurrent_twin: '--plot-2', second_listener: '--plot-2', provider_retry: '--plot-3', manual_resend: '--plot-4',
+  concurrent_twin: '--plot-2', provider_retry: '--plot-3', manual_resend: '--plot-4',
   replayed_request: '--plot-5', same_id_other_body: '--plot-6', semantic_twin: '--plot-7',
 };
 

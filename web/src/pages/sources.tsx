@@ -1,5 +1,5 @@
 // The sources: the URL to paste at the provider, what arrives there, and why it came twice. Secrets are counted, never shown.
-import { api, type Source } from '../api.ts';
+import { api, sourceUrl, type Source } from '../api.ts';
 import { count, percent } from '../format.ts';
 import { causeShares } from '../health.ts';
 import { useFresh } from '../live.ts';
@@ -26,7 +26,7 @@ function SourceCard({ source }: { source: Source }) {
   const { t, language } = useSpeech();
   const { counts } = source;
   const shares = causeShares(counts.causes ?? {});
-  const url = source.url ?? source.path;
+  const url = sourceUrl(source);
   return (
     <section class="card" aria-label={source.name}>
       <h2>{source.name} <span class="quiet">{source.provider}</span></h2>

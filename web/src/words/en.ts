@@ -42,7 +42,6 @@ export const en = {
     first: 'first',
     provider_retry: 'provider retry',
     concurrent_twin: 'concurrent twin',
-    second_listener: 'second listener',
     manual_resend: 'manual resend',
     replayed_request: 'replayed request',
     same_id_other_body: 'same id, other body',
@@ -51,7 +50,6 @@ export const en = {
   causeWhy: {
     provider_retry: 'The provider had no answer in time, or lost it, and tried again. Harmless; many of them mean that answers are slow.',
     concurrent_twin: 'Two copies were on their way at once: probably two listeners or two URLs for one event. Remove one of them, or keep both: it costs nothing.',
-    second_listener: 'Another secret verified it: a CLI listener beside a dashboard endpoint sends this. Remove one of the two, or keep both: it costs nothing.',
     manual_resend: 'Probably somebody pressed “resend” at the provider.',
     replayed_request: 'The same signature and time stamp came again: a proxy that sends twice, or somebody who recorded the request.',
     same_id_other_body: 'The same id came with other content. The first one counts; ask the provider why it changed.',

@@ -43,7 +43,6 @@ export const zh: Words = {
     first: '首次',
     provider_retry: '提供方重试',
     concurrent_twin: '并发双胞胎',
-    second_listener: '第二个监听者',
     manual_resend: '手动重发',
     replayed_request: '请求被重放',
     same_id_other_body: '同一 ID，内容不同',
@@ -52,7 +51,6 @@ export const zh: Words = {
   causeWhy: {
     provider_retry: '提供方没有及时收到应答，于是重试。无害；数量很多则说明应答太慢。',
     concurrent_twin: '两份同时到达：同一事件可能有两个监听者或两个 URL。去掉其中一个，或两个都保留：没有代价。',
-    second_listener: '由另一个密钥验证：在后台端点之外还有命令行监听者时会这样。去掉其中一个，或两个都保留：没有代价。',
     manual_resend: '可能有人在提供方后台点了“重新发送”。',
     replayed_request: '相同的签名和时间戳再次到达：代理发送了两次，或有人录下了请求。',
     same_id_other_body: '同一 ID 到达时内容不同。以第一次为准；请向提供方询问为何改变。',
