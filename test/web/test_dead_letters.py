@@ -1,0 +1,94 @@
+"""Dead letters: what is shown, and sending many again with a preview, progress and a way to stop."""
+from support import senders
+from support.gateway import SECRETS, config
+from support.http_client import post
+
+MANY = 120  # more than two parts of the dashboard's bulk replay
+
+
+def with_dead_letters(start, backend, how_many):
+    """A gateway whose backend refuses for good: every event is dead after one attempt."""
+    backend.answer_with(lambda request, nth: 410)
+    gateway = start(config(backend.url, "stripe", "github"))
+    for number in range(how_many):
+        post(gateway.ingest, "/in/stripe", senders.stripe(SECRETS["stripe"], f"evt_dead_{number}"))
+    gateway.wait_until(lambda: dead(gateway) == how_many)
+    return gateway
+
+
+def dead(gateway):
+    return gateway.api("GET", "/api/v1/stats").json()["deliveries"]["dead"]
+
+
+def test_a_dead_letter_says_why_and_is_sent_again(start, backend, window):
+    gateway = with_dead_letters(start, backend, 1)
+    page = window(gateway).go("dead")
+    row = page.locator("tr[data-row]").filter(has_text="evt_dead_0")
+    row.get_by_text("answered 410").wait_for()
+    backend.answer_with(lambda request, nth: 200)
+    row.get_by_role("button", name="Replay evt_dead_0").click()
+    page.get_by_role("dialog").get_by_role("button", name="Send again").click()
+    page.get_by_role("heading", name="No dead letter").wait_for()
+    assert dead(gateway) == 0
+
+
+def test_filters_choose_which(start, backend, window):
+    gateway = with_dead_letters(start, backend, 1)
+    post(gateway.ingest, "/in/github", senders.github(SECRETS["github"], "dead-guid"))
+    gateway.wait_until(lambda: dead(gateway) == 2)
+    page = window(gateway).go("dead?source=github")
+    page.locator("tr[data-row]").filter(has_text="dead-guid").wait_for()
+    assert page.locator("tr[data-row]").count() == 1
+    page.get_by_role("button", name="Replay all…").click()
+    page.get_by_role("dialog").get_by_text("1 deliveries, from github, to all destinations.").wait_for()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    page.get_by_label("Source").select_option("")
+    page.locator("tr[data-row]").filter(has_text="evt_dead_0").wait_for()
+
+
+def test_all_are_sent_again_after_a_preview(start, backend, window):
+    gateway = with_dead_letters(start, backend, MANY)
+    backend.answer_with(lambda request, nth: 200)
+    view = window(gateway)
+    page = view.go("dead")
+    page.get_by_role("button", name="Replay all…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text(f"{MANY} deliveries, from all sources, to all destinations.").wait_for()
+    assert view.serious_faults() == []
+    view.screenshot("light-bulk-replay")
+    assert dead(gateway) == MANY, "a preview changes nothing"
+    dialog.get_by_role("button", name=f"Send {MANY} again").click()
+    dialog.get_by_text(f"Done: {MANY} are on the way again.").wait_for()
+    dialog.get_by_role("button", name="Close").click()
+    page.get_by_role("heading", name="No dead letter").wait_for()
+    gateway.wait_until(lambda: len(gateway.events(state="delivered")) == MANY)
+    assert len(backend.requests) == 2 * MANY
+
+
+def test_it_can_be_stopped_between_two_parts(start, backend, window):
+    gateway = with_dead_letters(start, backend, MANY)
+    gateway.api("POST", "/api/v1/destinations/backend/pause")  # so that what was sent again stays where it can be counted
+    page = window(gateway).go("dead")
+    page.get_by_role("button", name="Replay all…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text(f"{MANY} deliveries").wait_for()
+    held = []
+
+    def hold_second_part(route):
+        # The gateway is real; this only keeps the second part under way until the reader has pressed Stop.
+        if "cursor" in route.request.post_data:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/v1/replays", hold_second_part)
+    dialog.get_by_role("button", name=f"Send {MANY} again").click()
+    dialog.get_by_text(f"50 of {MANY} on the way again").wait_for()
+    while not held:
+        page.wait_for_timeout(10)
+    dialog.get_by_role("button", name="Stop").click()
+    held[0].continue_()
+    dialog.get_by_text(f"Stopped: 100 of {MANY} are on the way again, the others are as they were.").wait_for()
+    assert dead(gateway) == MANY - 100
+    dialog.get_by_role("button", name="Close").click()
+    page.locator("tr[data-row]").first.wait_for()
