@@ -18,7 +18,7 @@ CHROMIUM = shutil.which("chromium")
 sys.path += [str(path) for path in PREPARED.glob("lib/python3*/site-packages")]
 
 # Calls that this version does not have yet; the pages do without them.
-NOT_YET = ("/api/v1/history", "/api/v1/rejected")
+NOT_YET = ("/api/v1/history",)
 
 WAIT_MS = 20_000  # a bound for a broken program, never a pace
 
