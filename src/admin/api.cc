@@ -8,6 +8,7 @@
 #include "admin/destination_calls.h"
 #include "admin/event_calls.h"
 #include "admin/event_queries.h"
+#include "admin/history_calls.h"
 #include "admin/openapi.h"
 #include "admin/rejected_calls.h"
 #include "admin/routes.h"
@@ -100,6 +101,8 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
       return set_paused(context, event, false);
     case Call::kStats:
       return show_stats(context);
+    case Call::kHistory:
+      return show_history(context, request.query);
     case Call::kStream:
       return watch_events(context, request.query);
     case Call::kListRejected:
@@ -113,13 +116,13 @@ HttpResponse answer_call(const CallContext& context, const Routed& routed, const
 // What is answered from what the process knows.
 bool asks_no_store(Call call) {
   return call == Call::kIndex || call == Call::kHealth || call == Call::kReady || call == Call::kOpenApi ||
-         call == Call::kSources || call == Call::kStream || call == Call::kBeginSession || call == Call::kShowSession ||
-         call == Call::kEndSession;
+         call == Call::kSources || call == Call::kHistory || call == Call::kStream || call == Call::kBeginSession ||
+         call == Call::kShowSession || call == Call::kEndSession;
 }
 
 bool checks_its_query(Call call) {
   return call == Call::kListEvents || call == Call::kGetEvent || call == Call::kListDeliveries ||
-         call == Call::kStream || call == Call::kListRejected;
+         call == Call::kHistory || call == Call::kStream || call == Call::kListRejected;
 }
 // Probes and scrapers add parameters of their own, which mean nothing here.
 bool ignores_its_query(Call call) {
@@ -139,6 +142,7 @@ HttpResponse hardened(HttpResponse response) {
 struct AdminApi::State {
   Store& store;
   LiveHub& live;
+  History& history;
   const Clock& clock;
   const Options options;
 
@@ -146,7 +150,8 @@ struct AdminApi::State {
   std::shared_ptr<const Config> config GUARDED_BY(mutex) = std::make_shared<const Config>();
   std::string ingest_address GUARDED_BY(mutex);
 
-  State(Store& s, LiveHub& l, const Clock& c, Options o) : store(s), live(l), clock(c), options(std::move(o)) {}
+  State(Store& s, LiveHub& l, History& h, const Clock& c, Options o)
+      : store(s), live(l), history(h), clock(c), options(std::move(o)) {}
 
   std::shared_ptr<const Config> current() {
     MutexLock lock(mutex);
@@ -177,6 +182,7 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
   if (call == Call::kMetrics && options.measure) options.measure();
   const CallContext context{store,
                             live,
+                            history,
                             clock.now(),
                             config_now,
                             options.rejected,
@@ -190,8 +196,8 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
   return answer_call(context, routed, request);
 }
 
-AdminApi::AdminApi(Store& store, LiveHub& live, const Clock& clock, Options options)
-    : state_(std::make_unique<State>(store, live, clock, std::move(options))) {}
+AdminApi::AdminApi(Store& store, LiveHub& live, History& history, const Clock& clock, Options options)
+    : state_(std::make_unique<State>(store, live, history, clock, std::move(options))) {}
 
 AdminApi::~AdminApi() = default;
 

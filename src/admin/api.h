@@ -16,6 +16,7 @@
 #include "base/http_handler.h"
 #include "base/metrics.h"
 #include "core/config.h"
+#include "core/history.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -30,8 +31,8 @@ class AdminApi final : public HttpHandler {
     Executor* worker = nullptr;     // where the store is called; must outlive this. Null: the caller's thread
   };
 
-  // REQUIRES: store, live and clock outlive this.
-  AdminApi(Store& store, LiveHub& live, const Clock& clock, Options options);
+  // REQUIRES: store, live, history and clock outlive this.
+  AdminApi(Store& store, LiveHub& live, History& history, const Clock& clock, Options options);
   ~AdminApi() override;
 
   void configure(std::shared_ptr<const Config> config);  // any thread

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/http_message.h"
 #include "core/config.h"
+#include "core/history.h"
 #include "store/rejected_store.h"
 #include "store/store.h"
 
@@ -23,6 +24,7 @@ struct RejectedAccess {
 struct CallContext {
   Store& store;
   LiveHub& live;
+  History& history;
   Time now{};
   const Config& config;
   const RejectedAccess& rejected;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "core/history.h"
 
 namespace hookonce {
 
@@ -187,6 +188,25 @@ Result<LiveFilter> parse_live_query(std::string_view query) {
                       : filter.destination) = std::move(value);
   }
   return filter;
+}
+
+Result<HistoryQuery> parse_history_query(std::string_view query) {
+  HK_ASSIGN(Pairs pairs, parse_query(query, {"minutes", "source"}));
+  HistoryQuery history;
+  for (auto& [name, value] : pairs) {
+    if (value.empty()) continue;
+    if (name == "source") {
+      history.source = std::move(value);
+      continue;
+    }
+    const auto minutes = parse_digits(value);
+    if (!minutes || *minutes < 1 || *minutes > kHistoryMinutesMax) {
+      return invalid("`minutes` is \"" + to_utf8(value) + "\"; it is a number from 1 to " +
+                     std::to_string(kHistoryMinutesMax));
+    }
+    history.minutes = static_cast<int>(*minutes);
+  }
+  return history;
 }
 
 Status expect_no_query(std::string_view query) {

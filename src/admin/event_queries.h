@@ -41,6 +41,12 @@ struct RejectedQuery {
 Result<RejectedQuery> parse_rejected_query(std::string_view query);
 // The query of GET /api/v1/stream.
 Result<LiveFilter> parse_live_query(std::string_view query);
+struct HistoryQuery {
+  int minutes = 60;
+  std::optional<std::string> source;
+};
+// The query of GET /api/v1/history.
+Result<HistoryQuery> parse_history_query(std::string_view query);
 // The query of a call that takes no parameter.
 Status expect_no_query(std::string_view query);
 

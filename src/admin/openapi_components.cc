@@ -242,11 +242,19 @@ constexpr std::string_view kText = R"json({
      },
      "ordering_key":{"type":["string","null"]},
      "ack_deadline":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
-     "max_body":{"type":"integer","description":"In bytes."},"counts":{"$ref":"#/components/schemas/Counts"}
+     "max_body":{"type":"integer","description":"In bytes."},"counts":{"$ref":"#/components/schemas/Counts"},
+     "alarm":{
+      "type":["object","null"],"description":"Not null while many requests to it are rejected.",
+      "properties":{
+       "since":{"type":"string","format":"date-time"},"rejected_last_minute":{"type":"integer"},
+       "code":{"type":"string","description":"The most frequent one of that minute."}
+      },
+      "required":["since","rejected_last_minute","code"]
+     }
     },
     "required":[
      "name","provider","path","secrets","destinations","tolerance","dedup_key","dedup_also","dedup_window",
-     "missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body","counts"
+     "missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body","counts","alarm"
     ]
    },
    "Destination":{

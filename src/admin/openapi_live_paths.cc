@@ -4,6 +4,67 @@ namespace hookonce {
 
 namespace {
 constexpr std::string_view kText = R"json(
+  "/api/v1/history":{
+   "get":{
+    "operationId":"history","summary":"What happened minute by minute.",
+    "description":"From this process's memory, so at most since its start. The oldest minute first; the last one is the current minute.",
+    "parameters":[
+     {
+      "name":"minutes","in":"query","description":"So many at the most.",
+      "schema":{"type":"integer","minimum":1,"maximum":1440,"default":60}
+     },
+     {
+      "name":"source","in":"query",
+      "description":"Arrivals of this source. Deliveries are not counted by source: delivered, dead and delivery_ms hold null.",
+      "schema":{"type":"string"}
+     }
+    ],
+    "responses":{
+     "200":{
+      "description":"The points.",
+      "content":{"application/json":{"schema":{
+       "type":"object",
+       "properties":{
+        "step_seconds":{"type":"integer"},
+        "points":{
+         "type":"array",
+         "items":{
+          "type":"object",
+          "properties":{
+           "at":{"type":"string","format":"date-time","description":"When the minute began."},
+           "accepted":{"type":"integer"},"duplicates":{"type":"integer"},
+           "causes":{
+            "type":"object","description":"Duplicates by cause; a cause that there was not is absent.",
+            "additionalProperties":{"type":"integer"}
+           },
+           "rejected":{"type":"integer"},
+           "delivered":{"type":["integer","null"],"description":"Attempts of this gateway that succeeded."},
+           "dead":{"type":["integer","null"],"description":"Deliveries that ended as dead."},
+           "answer_ms":{
+            "type":"object","description":"From a request's head to its answer. Null where there was none.",
+            "properties":{"p50":{"type":["number","null"]},"p99":{"type":["number","null"]}},
+            "required":["p50","p99"]
+           },
+           "delivery_ms":{
+            "type":"object","description":"From acceptance to the recorded success. Null where there was none.",
+            "properties":{"p50":{"type":["number","null"]},"p99":{"type":["number","null"]}},
+            "required":["p50","p99"]
+           }
+          },
+          "required":[
+           "at","accepted","duplicates","causes","rejected","delivered","dead","answer_ms","delivery_ms"
+          ]
+         }
+        }
+       },
+       "required":["step_seconds","points"]
+      }}}
+     },
+     "400":{"$ref":"#/components/responses/InvalidParameter"},
+     "401":{"$ref":"#/components/responses/Unauthorized"},"421":{"$ref":"#/components/responses/Misdirected"}
+    }
+   }
+  },
   "/api/v1/stream":{
    "get":{
     "operationId":"watch","summary":"What happens, as it happens.",

@@ -122,6 +122,8 @@ TEST_F(AdminOpenApi, SuccessfulAnswersAreAsDescribed) {
   }
   expect_described("GET", "/api/v1/events", get("/api/v1/events?limit=1"));
   expect_described("GET", "/api/v1/deliveries", get("/api/v1/deliveries?limit=2"));
+  expect_described("GET", "/api/v1/history", get("/api/v1/history"));
+  expect_described("GET", "/api/v1/history", get("/api/v1/history?minutes=1440&source=shop"));
   expect_described("POST", "/api/v1/replays", post("/api/v1/replays", R"({"dry_run":true,"limit":1})"));
   for (const EventId& id : {text, bytes}) {
     expect_described("GET", "/api/v1/events/{id}", get("/api/v1/events/" + id.text()));
@@ -142,6 +144,7 @@ TEST_F(AdminOpenApi, RefusalsAreAsDescribed) {
   const std::string unknown = "/api/v1/events/0199a1b2-0000-7000-8000-000000000001";
   expect_described("GET", "/api/v1/events", get("/api/v1/events?limit=0"));
   expect_described("GET", "/api/v1/deliveries", get("/api/v1/deliveries?cursor=x"));
+  expect_described("GET", "/api/v1/history", get("/api/v1/history?minutes=0"));
   expect_described("GET", "/api/v1/events/{id}", get(unknown));
   expect_described("GET", "/api/v1/events/{id}", get(unknown + "?reveal=2"));
   expect_described("POST", "/api/v1/events/{id}/replay", post(unknown + "/replay"));

@@ -22,6 +22,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/destinations/{name}/pause", Call::kPause},
     {"POST", "/api/v1/destinations/{name}/resume", Call::kResume},
     {"GET", "/api/v1/stats", Call::kStats},
+    {"GET", "/api/v1/history", Call::kHistory},
     {"POST", "/api/v1/session", Call::kBeginSession, true},
     {"GET", "/api/v1/session", Call::kShowSession, true},
     {"DELETE", "/api/v1/session", Call::kEndSession, true},

@@ -23,6 +23,7 @@ enum class Call {
   kPause,
   kResume,
   kStats,
+  kHistory,
   kBeginSession,
   kShowSession,
   kEndSession,

@@ -74,6 +74,14 @@ json::value late_reply_view(const std::optional<LateReplyConfig>& reply) {
   return view;
 }
 
+json::value alarm_view(const std::string& source, Time now) {
+  const std::optional<SourceAlarm> alarm = source_counters(source).alarm(now);
+  if (!alarm) return nullptr;
+  return json::object{{"since", to_rfc3339(alarm->since)},
+                      {"rejected_last_minute", alarm->rejected_last_minute},
+                      {"code", json::string(to_string(alarm->code))}};
+}
+
 // What is to be pasted at the provider; null where neither a public URL is configured nor anything listens yet.
 json::value source_url(const SourceConfig& source, const CallContext& context) {
   const ServerConfig& server = context.config.server;
@@ -113,6 +121,7 @@ json::object source_view(const SourceConfig& source, const CallContext& context)
   view["ack_deadline"] = format_duration(source.ack_deadline);
   view["max_body"] = source.max_body;
   view["counts"] = counts_view(source.name, context.now);
+  view["alarm"] = alarm_view(source.name, context.now);
   return view;
 }
 

@@ -72,14 +72,15 @@ TEST_F(AdminState, WhatAsksNoStoreIsAnsweredThoughCallsOfTheStoreHang) {
   AdminApi::Options options;
   options.measure = [] { ADD_FAILURE() << "nobody may wait for this"; };
   options.worker = &hanging;
-  AdminApi api(store_, live_, clock_, std::move(options));
+  AdminApi api(store_, live_, history_, clock_, std::move(options));
   api.configure(std::make_shared<const Config>(shop_config()));
   const auto ask = [&](const std::string& target) {
     auto channel = std::make_shared<RecordingChannel>(loop_);
     api.on_request(request("GET", target), Responder(channel));
     return channel;
   };
-  for (const char* target : {"/healthz", "/readyz", "/", "/api/v1/sources", "/api/v1/openapi.json"}) {
+  for (const char* target :
+       {"/healthz", "/readyz", "/", "/api/v1/sources", "/api/v1/history", "/api/v1/openapi.json"}) {
     const auto channel = ask(target);
     ASSERT_TRUE(channel->answer()) << target;
     EXPECT_EQ(channel->answer()->status, 200) << target;
@@ -98,7 +99,7 @@ TEST_F(AdminState, WhatTheWorkerRanIsAnswered) {
   AdminApi::Options options;
   options.measure = [&] { ++measured; };
   options.worker = &worker;
-  AdminApi api(store_, live_, clock_, std::move(options));
+  AdminApi api(store_, live_, history_, clock_, std::move(options));
   api.configure(std::make_shared<const Config>(shop_config()));
   for (const char* target : {"/api/v1/stats", "/api/v1/events", "/metrics"}) {
     auto channel = std::make_shared<RecordingChannel>(loop_);
@@ -117,7 +118,7 @@ TEST_F(AdminState, SourcesAreShownWithTheirCountsAndWithoutSecrets) {
   counters.accepted_rate.add(clock_.now());
   counters.duplicate(Cause::kConcurrentTwin).add(2);
   counters.duplicate(Cause::kManualResend).add();
-  counters.refused(Refusal::kSignatureMismatch).add();
+  counters.refuse(Refusal::kSignatureMismatch, clock_.now());
   const HttpResponse answer = get("/api/v1/sources");
   EXPECT_EQ(answer.body.find("the shop secret"), std::string::npos);
   const json::value items = object_of(answer).at("items");
@@ -153,6 +154,19 @@ TEST_F(AdminState, ASourceShowsTheUrlToPaste) {
   config.server.public_url = "https://hooks.example.com/";
   configure(config);
   EXPECT_EQ(url(), R"("https://hooks.example.com/in/shop")");
+}
+
+TEST_F(AdminState, ASourceShowsItsAlarm) {
+  Config config = shop_config();
+  config.sources.at("shop").name = "alarmed";
+  configure(config);
+  SourceCounters& counters = source_counters("alarmed");
+  const auto shown = [&] { return object_of(get("/api/v1/sources")).at("items").as_array().at(0).at("alarm"); };
+  EXPECT_TRUE(shown().is_null());
+  for (int i = 0; i < 20; ++i) counters.refuse(Refusal::kSignatureMismatch, clock_.now());
+  ASSERT_EQ(counters.judge_alarm(clock_.now()), AlarmChange::kBegan);
+  EXPECT_EQ(to_json(shown()),
+            R"({"since":")" + to_rfc3339(clock_.now()) + R"(","rejected_last_minute":20,"code":"signature_mismatch"})");
 }
 
 TEST_F(AdminState, ASynchronousSourceShowsWhatItsSendersGetWithoutTheProxysPassword) {

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "core/history.h"
 #include "dispatch/http_sender.h"
 #include "http/server.h"
 #include "store/committer.h"
@@ -81,6 +82,7 @@ class RunningGateway final : public Gateway {
   // but for the committer's hooks, which are quiet once close() has stopped it.
   Budget budget_;
   LiveHub live_{clock_};
+  History history_{clock_.now(), count_totals()};
   LiveFeed feed_{live_, options_.ingest_observer, options_.delivery_observer};
   std::unique_ptr<Store> store_;
   std::unique_ptr<RejectedStore> rejected_;  // null where it could not be opened
@@ -128,7 +130,7 @@ Status RunningGateway::build() {
   admin_options.rejected.accept = [this](const RejectedRequest& request) { return ingest_->accept_again(request); };
   admin_options.measure = [this] { upkeep_->measure(clock_.now()); };
   for (const std::string& weakness : store_->weaknesses()) log_warn("store.weak", {{"why", weakness}});
-  admin_ = std::make_unique<AdminApi>(*store_, live_, clock_, std::move(admin_options));
+  admin_ = std::make_unique<AdminApi>(*store_, live_, history_, clock_, std::move(admin_options));
   admin_->configure(config_);
   return {};
 }
@@ -173,6 +175,7 @@ Committer::Options RunningGateway::committer_options() {
   options.upkeep = [this](Time now) {
     queued.set(static_cast<std::int64_t>(committer_->queued()));
     held.set(static_cast<std::int64_t>(budget_.used()));
+    history_.add(now, count_totals());
     upkeep_->run(now);
   };
   options.deliveries_pending = [this] { pool_->nudge(); };

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "core/destination_counters.h"
+#include "core/source_counters.h"
 
 namespace hookonce {
 
@@ -50,9 +51,31 @@ std::shared_ptr<const Config> Upkeep::config() const {
 }
 
 void Upkeep::run(Time now) {
+  judge_alarms(now);
   apply_line_rules(now);
   // Also where the store is ill: one whose memory is full gets well by pruning.
   if (may_prune(now)) prune(now);
+}
+
+// Of every source that ever was: an alarm of one that has left the configuration ends as well.
+void Upkeep::judge_alarms(Time now) {
+  for (const auto& [name, counters] : all_source_counters()) {
+    const std::optional<SourceAlarm> before = counters->alarm(now);
+    switch (counters->judge_alarm(now)) {
+      case AlarmChange::kNone:
+        break;
+      case AlarmChange::kBegan: {
+        const SourceAlarm alarm = counters->alarm(now).value_or(SourceAlarm{});
+        log_warn(
+            "source.alarm",
+            {{"source", name}, {"rejected_last_minute", alarm.rejected_last_minute}, {"code", to_string(alarm.code)}});
+        break;
+      }
+      case AlarmChange::kEnded:
+        log_info("source.alarm_ended", {{"source", name}, {"lasted_s", seconds_between(before->since, now)}});
+        break;
+    }
+  }
 }
 
 void Upkeep::apply_line_rules(Time now) {
@@ -125,6 +148,7 @@ void Upkeep::prune(Time now) {
 void Upkeep::measure(Time now) {
   if (measured_at_ && now - *measured_at_ < kMeasureEvery) return;
   measured_at_ = now;
+  measure_clock_skew();
   const Result<StoreStats> stats = store_.stats(now);
   if (!stats.ok()) return;  // The gauges keep their last values; /readyz says that the store is away.
   deliveries_gauge("pending").set(stats->pending);
@@ -137,6 +161,18 @@ void Upkeep::measure(Time now) {
   metrics().gauge("hookonce_store_log_bytes", "Size of the store's write-ahead log").set(stats->log_bytes);
   measure_destinations(*stats);
   measure_pauses(*stats);
+}
+
+void Upkeep::measure_clock_skew() {
+  for (const auto& [name, counters] : all_source_counters()) {
+    const std::optional<Duration> ahead = counters->clock_skew.median();
+    if (!ahead) continue;
+    metrics()
+        .gauge("hookonce_clock_skew_seconds",
+               "How far this machine's clock is ahead of the time stamps of valid signatures, median of the last 64",
+               {{"source", name}})
+        .set(std::chrono::round<std::chrono::seconds>(*ahead).count());
+  }
 }
 
 void Upkeep::measure_pauses(const StoreStats& stats) {

@@ -1,5 +1,5 @@
 // What the gateway does beside its work: removes what retention allows, frees what a changed configuration no longer
-// holds up, and measures the inbox for /metrics.
+// holds up, says when a source's requests begin to be rejected, and measures the inbox for /metrics.
 //
 // run() is Committer::Options::upkeep, between two batches, so each call is short: pruning goes in parts of a few
 // hundred rows until a time budget is used up, and the next call goes on. measure() counts the inbox, which takes a
@@ -39,11 +39,13 @@ class Upkeep {
   void measure(Time now);                                // always the same thread, perhaps another than run()'s
 
  private:
+  void judge_alarms(Time now);
   bool may_prune(Time now);
   void prune(Time now);
   void apply_line_rules(Time now);
   void measure_destinations(const StoreStats& stats);
   void measure_pauses(const StoreStats& stats);
+  void measure_clock_skew();
   std::shared_ptr<const Config> config() const;
 
   Store& store_;

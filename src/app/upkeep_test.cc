@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/source_counters.h"
 #include "store/open.h"
 #include "test/support/asserts.h"
 #include "test/support/forwarding_store.h"
@@ -141,6 +142,38 @@ TEST_F(UpkeepTest, CountsNothingWhereACommitWouldWaitBehindIt) {
   EXPECT_EQ(gauge("hookonce_events"), 0);
   upkeep_->measure(clock_.now());
   EXPECT_EQ(gauge("hookonce_events"), 3);
+}
+
+TEST_F(UpkeepTest, RaisesAnAlarmForABurstOfRejectionsAndEndsIt) {
+  SourceCounters& counters = source_counters("upkeep-test");
+  const Labels labels{{"source", "upkeep-test"}};
+  for (int i = 0; i < 20; ++i) counters.refuse(Refusal::kSignatureMismatch, clock_.now());
+  testing::internal::CaptureStderr();
+  for (int second = 0; second < 5; ++second) {
+    upkeep_->run(clock_.now());
+    clock_.advance(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(gauge("hookonce_source_alarm", labels), 1);
+  for (int second = 0; second < 90; ++second) {
+    upkeep_->run(clock_.now());
+    clock_.advance(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(gauge("hookonce_source_alarm", labels), 0);
+  const std::string log = testing::internal::GetCapturedStderr();
+  const auto count = [&log](const std::string& text) {
+    int found = 0;
+    for (auto at = log.find(text); at != std::string::npos; at = log.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("source.alarm source=upkeep-test rejected_last_minute=20 code=signature_mismatch"), 1) << log;
+  EXPECT_EQ(count("source.alarm_ended source=upkeep-test lasted_s=60"), 1) << log;
+}
+
+TEST_F(UpkeepTest, MeasuresHowFarTheClockIsAheadOfTheSenders) {
+  ClockSkew& skew = source_counters("upkeep-skew").clock_skew;
+  for (const int seconds : {-3, 412, 410, 413, 0}) skew.add(std::chrono::seconds(seconds));
+  upkeep_->measure(clock_.now());
+  EXPECT_EQ(gauge("hookonce_clock_skew_seconds", {{"source", "upkeep-skew"}}), 410);
 }
 
 // A rolling deploy: the other instance still puts events into a line that this configuration no longer has.

@@ -134,6 +134,21 @@ std::string causes_text(const json::value& counts) {
   return join(parts, ", ");
 }
 
+// One line for each source whose requests are rejected in numbers: it comes before all other numbers.
+std::string alarm_lines(const json::array& sources, bool colour) {
+  std::string lines;
+  for (const json::value& source : sources) {
+    const json::value* alarm = member(source, "alarm");
+    if (alarm == nullptr || !alarm->is_object()) continue;
+    const std::string text = fmt::format(
+        "{}: {} requests rejected in the last minute, most of them for {}, since {}",
+        printable(json_string(source, "name").value_or("-")), count(*alarm, "rejected_last_minute"),
+        printable(json_string(*alarm, "code").value_or("-")), local_time(json_string(*alarm, "since").value_or("")));
+    lines += paragraph(lines.empty() ? "alarm" : "", text, Paint::kBad, colour);
+  }
+  return lines;
+}
+
 std::string source_lines(const json::array& sources, bool colour) {
   Table table({{"SOURCE"},
                {"ACCEPTED", Table::Align::kRight},
@@ -202,6 +217,7 @@ std::string status_text(const json::object& stats, const json::array& sources, c
   if (is_true(json::value(stats), "draining"))
     text += paragraph("gateway", "draining: it is shutting down", Paint::kWarn, colour);
   text += store_lines(stats, colour);
+  text += alarm_lines(sources, colour);
   text += paragraph("events", count(json::value(stats), "events") + " in the inbox", Paint::kNone, colour);
   text += delivery_lines(stats, colour);
   if (const std::vector<std::string> paused = texts(json::value(stats), "paused"); !paused.empty()) {

@@ -70,6 +70,19 @@ TEST(StatusText, SourcesAndDestinationsAreTablesThatFit) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), 80u) << line;
 }
 
+TEST(StatusText, AnAlarmIsSaidBeforeAllNumbers) {
+  const json::array sources = parsed(R"([
+    {"name":"calm","counts":{},"alarm":null},
+    {"name":"stripe","counts":{},"alarm":{"since":"2026-01-02T03:03:00.000Z","rejected_last_minute":20,"code":"signature_mismatch"}}])")
+                                  .as_array();
+  const std::string text = status_text(stats_of(kCalm, kWell), sources, {}, false);
+  const auto at = text.find("alarm       stripe: 20 requests rejected in the last minute, most of them for\n");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_LT(at, text.find("events "));
+  EXPECT_NE(text.find("signature_mismatch, since "), std::string::npos) << text;
+  EXPECT_EQ(text.find("alarm", at + 1), std::string::npos) << text;
+}
+
 TEST(StatusText, NamesCannotMoveTheCursor) {
   const json::array destinations =
       parsed(R"([{"name":"\u001b[2J","orphaned":false,"waiting":0,"paused":false}])").as_array();

@@ -13,6 +13,12 @@ struct Registry {
   std::map<std::string, std::unique_ptr<DestinationCounters>> counters GUARDED_BY(mutex);
 };
 
+// Never destroyed: counting goes on until the last thread ends.
+Registry& registry() {
+  static auto* const all = new Registry;
+  return *all;
+}
+
 }  // namespace
 
 DestinationCounters::DestinationCounters(const std::string& destination)
@@ -42,12 +48,27 @@ std::optional<Time> DestinationCounters::breaker_open_until() const {
 }
 
 DestinationCounters& destination_counters(const std::string& destination) {
-  // Never destroyed: counting goes on until the last thread ends.
-  static auto* registry = new Registry;
-  MutexLock lock(registry->mutex);
-  auto& counters = registry->counters[destination];
+  Registry& all = registry();
+  MutexLock lock(all.mutex);
+  auto& counters = all.counters[destination];
   if (!counters) counters = std::make_unique<DestinationCounters>(destination);
   return *counters;
+}
+
+std::vector<DestinationCounters*> all_destination_counters() {
+  Registry& all = registry();
+  MutexLock lock(all.mutex);
+  std::vector<DestinationCounters*> found;
+  found.reserve(all.counters.size());
+  for (const auto& [name, counters] : all.counters) found.push_back(counters.get());
+  return found;
+}
+
+DeliveryCounters& delivery_counters() {
+  static DeliveryCounters counters{
+      metrics().counter("hookonce_dead_total", "Deliveries that ended as dead"),
+      metrics().histogram("hookonce_delivery_seconds", "Time from acceptance to the recorded success of a delivery")};
+  return counters;
 }
 
 }  // namespace hookonce

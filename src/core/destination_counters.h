@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -42,5 +43,14 @@ class DestinationCounters {
 };
 
 DestinationCounters& destination_counters(const std::string& destination);
+// All that were ever asked for.
+std::vector<DestinationCounters*> all_destination_counters();
+
+// Of all destinations together.
+struct DeliveryCounters {
+  Counter& dead;
+  Histogram& seconds;  // from acceptance to the recorded success
+};
+DeliveryCounters& delivery_counters();
 
 }  // namespace hookonce

@@ -1,5 +1,6 @@
 #include "core/source_counters.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -12,6 +13,7 @@ namespace {
 constexpr int kCountBits = 24;
 constexpr std::uint64_t kCountMask = (std::uint64_t{1} << kCountBits) - 1;
 constexpr std::uint64_t kMinute = 60;
+constexpr Duration kAlarmMin = std::chrono::minutes(1);
 
 std::uint64_t second_of(Time now) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
@@ -21,10 +23,20 @@ Counter& source_counter(std::string_view name, std::string_view help, const std:
   return metrics().counter(name, help, {{"source", source}});
 }
 
+std::int64_t micros_of(Time time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
 struct Registry {
   Mutex mutex;
   std::map<std::string, std::unique_ptr<SourceCounters>> counters GUARDED_BY(mutex);
 };
+
+// Never destroyed: counting goes on until the last thread ends.
+Registry& registry() {
+  static auto* const all = new Registry;
+  return *all;
+}
 
 }  // namespace
 
@@ -73,6 +85,24 @@ std::uint64_t MinuteMeter::last_minute(Time now) const {
   return sum;
 }
 
+void ClockSkew::add(Duration ahead) {
+  const std::uint64_t at = added_.fetch_add(1, std::memory_order_relaxed) % kKept;
+  slots_[at].store(ahead.count() | 1, std::memory_order_relaxed);
+}
+
+std::optional<Duration> ClockSkew::median() const {
+  std::array<std::int64_t, kKept> found{};
+  std::size_t count = 0;
+  for (const auto& slot : slots_) {
+    const std::int64_t micros = slot.load(std::memory_order_relaxed);
+    if (micros != kNone) found[count++] = micros;
+  }
+  if (count == 0) return std::nullopt;
+  auto* const middle = found.data() + count / 2;
+  std::nth_element(found.data(), middle, found.data() + count);
+  return Duration(*middle);
+}
+
 SourceCounters::SourceCounters(const std::string& source)
     : accepted(source_counter("hookonce_accepted_total", "First arrivals, each of them an event", source)),
       rearmed(source_counter("hookonce_rearmed_total", "Duplicates that made dead deliveries pending again", source)),
@@ -85,7 +115,9 @@ SourceCounters::SourceCounters(const std::string& source)
       body_bytes(source_counter("hookonce_body_bytes_total", "Bytes of the bodies of arrivals", source)),
       answer_seconds(metrics().histogram("hookonce_answer_seconds",
                                          "From a request's last header byte to its answer, verified requests only",
-                                         {{"source", source}})) {
+                                         {{"source", source}})),
+      alarm_(metrics().gauge("hookonce_source_alarm", "1 while many requests to a source are rejected, else 0",
+                             {{"source", source}})) {
   for (const Cause cause : kDuplicateCauses) {
     duplicates_[static_cast<std::size_t>(cause)] =
         &metrics().counter("hookonce_duplicates_total", "Arrivals whose event existed already, by what caused them",
@@ -99,6 +131,47 @@ SourceCounters::SourceCounters(const std::string& source)
                       : &metrics().counter("hookonce_unavailable_total",
                                            "Verified requests answered 503, for the sender to repeat", labels);
   }
+}
+
+void SourceCounters::refuse(Refusal refusal, Time now) {
+  refused_[static_cast<std::size_t>(refusal)]->add();
+  if (is_rejection(refusal)) rejected_rate_[static_cast<std::size_t>(refusal)].add(now);
+}
+
+SourceAlarm SourceCounters::last_minute(Time now) const {
+  SourceAlarm found;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    const std::uint64_t count = rejected_rate_[i].last_minute(now);
+    found.rejected_last_minute += count;
+    if (count <= most) continue;
+    most = count;
+    found.code = static_cast<Refusal>(i);
+  }
+  return found;
+}
+
+AlarmChange SourceCounters::judge_alarm(Time now) {
+  const bool many = last_minute(now).rejected_last_minute >= kAlarmRejections;
+  const std::int64_t since = alarm_since_.load(std::memory_order_relaxed);
+  if (many && since == 0) {
+    alarm_since_.store(micros_of(now), std::memory_order_relaxed);
+    alarm_.set(1);
+    return AlarmChange::kBegan;
+  }
+  // A whole minute of it, so that a rate about the limit does not begin and end an alarm each second.
+  if (many || since == 0 || now - Time(Duration(since)) < kAlarmMin) return AlarmChange::kNone;
+  alarm_since_.store(0, std::memory_order_relaxed);
+  alarm_.set(0);
+  return AlarmChange::kEnded;
+}
+
+std::optional<SourceAlarm> SourceCounters::alarm(Time now) const {
+  const std::int64_t since = alarm_since_.load(std::memory_order_relaxed);
+  if (since == 0) return std::nullopt;
+  SourceAlarm alarm = last_minute(now);
+  alarm.since = Time(Duration(since));
+  return alarm;
 }
 
 std::uint64_t SourceCounters::duplicates() const {
@@ -124,12 +197,20 @@ std::uint64_t SourceCounters::unavailable() const {
 }
 
 SourceCounters& source_counters(const std::string& source) {
-  // Never destroyed: counting goes on until the last thread ends.
-  static auto* registry = new Registry;
-  MutexLock lock(registry->mutex);
-  auto& counters = registry->counters[source];
+  Registry& all = registry();
+  MutexLock lock(all.mutex);
+  auto& counters = all.counters[source];
   if (!counters) counters = std::make_unique<SourceCounters>(source);
   return *counters;
+}
+
+std::vector<std::pair<std::string, SourceCounters*>> all_source_counters() {
+  Registry& all = registry();
+  MutexLock lock(all.mutex);
+  std::vector<std::pair<std::string, SourceCounters*>> found;
+  found.reserve(all.counters.size());
+  for (const auto& [name, counters] : all.counters) found.emplace_back(name, counters.get());
+  return found;
 }
 
 }  // namespace hookonce

@@ -108,6 +108,14 @@ RejectedRequest rejected_request(const IngestSource& source, Refusal refusal, co
   return rejected;
 }
 
+// Also of a time stamp that is refused: where our own clock is wrong, that is all of them.
+void measure_skew(const Verification& verification, Time wall, SourceCounters& counters) {
+  const Reason reason = verification.reason;
+  const bool signed_rightly =
+      reason == Reason::kOk || reason == Reason::kTimestampTooOld || reason == Reason::kTimestampInFuture;
+  if (signed_rightly && verification.provider_time) counters.clock_skew.add(wall - *verification.provider_time);
+}
+
 // One arrival between submitting it and its commit. It owns all that the answer needs, since the Ingest's configuration
 // may have been swapped, or the Ingest itself be gone, when the commit is done.
 struct InFlight {
@@ -130,7 +138,7 @@ struct InFlight {
 
 void refuse(const IngestSource& source, Refusal refusal, const std::string& message, Time now,
             Ingest::Observer* observer, Responder& responder) {
-  source.counters->refused(refusal).add();
+  source.counters->refuse(refusal, now);
   const std::string& name = source.config->name;
   if (const auto held_back = source.refusal_lines.admit(now)) {
     const std::string_view fact = is_rejection(refusal) ? "rejected" : "unavailable";
@@ -262,7 +270,7 @@ void finish(const std::shared_ptr<InFlight>& submitted, const Result<AcceptFacts
   // A commit that took longer than the sender waits has stored the event all the same: the sender's next try is its
   // duplicate.
   if (now >= deadline_of(arrived)) {
-    arrived.source->counters->refused(Refusal::kStoreUnavailable).add();
+    arrived.source->counters->refuse(Refusal::kStoreUnavailable, now);
   }
   const Cause cause = conclude(*result, arrived.arrival, *arrived.source->config).cause;
   count_arrival(arrived, *result, cause, now);  // before the answer, so that who has it finds it counted
@@ -418,6 +426,7 @@ void Ingest::take(HttpRequest request, Responder responder, bool again) {
     return responder.respond(handshake_answer(std::move(*handshake)));
   }
   Verification verification = provider.verify(request, request.wall_at);
+  if (!again) measure_skew(verification, request.wall_at, *source->counters);
   if (verification.reason != Reason::kOk) return refused(refusal_of(verification.reason), named(verification.message));
   if (auto handshake = provider.handshake(request)) {
     source->counters->handshakes.add();

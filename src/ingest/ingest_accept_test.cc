@@ -436,8 +436,8 @@ TEST_F(IngestAccept, CountsByVerdictAndCode) {
   EXPECT_EQ(counters.accepted.value(), 1u);
   EXPECT_EQ(counters.duplicates(), 1u);
   EXPECT_EQ(counters.duplicate(Cause::kConcurrentTwin).value(), 1u);
-  EXPECT_EQ(counters.refused(Refusal::kSignatureMismatch).value(), 1u);
-  EXPECT_EQ(counters.refused(Refusal::kSignatureMissing).value(), 1u);
+  EXPECT_EQ(counters.refused(Refusal::kSignatureMismatch), 1u);
+  EXPECT_EQ(counters.refused(Refusal::kSignatureMissing), 1u);
   EXPECT_EQ(counters.rejected(), 2u);
   EXPECT_EQ(counters.body_bytes.value(), 2 * bytes);
   EXPECT_EQ(counters.answer_seconds.count(), 2u);

@@ -108,7 +108,9 @@ class AdminFixture : public testing::Test {
   bool draining_ = false;
   int nudges_ = 0;
   LiveHub live_{clock_};
-  AdminApi api_{store_, live_, clock_, AdminApi::Options{[this] { return draining_; }, [this] { ++nudges_; }}};
+  History history_{clock_.now(), count_totals()};
+  AdminApi api_{store_, live_, history_, clock_,
+                AdminApi::Options{[this] { return draining_; }, [this] { ++nudges_; }}};
 };
 
 inline std::string code_of(const HttpResponse& response) {
