@@ -55,7 +55,7 @@ class PostgresStoreTest : public testing::Test {
   // "a". REQUIRES: no store is open.
   void back_to_the_first_version() {
     schema_.sql(
-        "DROP TABLE pauses; ALTER TABLE schema_version DROP COLUMN inbox; "
+        "DROP TABLE pauses; DROP TABLE rejected; ALTER TABLE schema_version DROP COLUMN inbox; "
         "ALTER TABLE events DROP COLUMN signature_hash; "
         "ALTER TABLE arrivals DROP COLUMN signature_hash, DROP COLUMN same_key; "
         "ALTER TABLE lines DROP CONSTRAINT lines_pkey, DROP COLUMN line, ADD COLUMN source bytea, "
