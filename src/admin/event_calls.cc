@@ -86,6 +86,8 @@ HttpResponse list_events(const CallContext& context, std::string_view query) {
   for (const EventSummary& event : page->items) items.push_back(summary_view(event));
   json::object answer{{"items", std::move(items)}};
   answer["next_cursor"] = page->next ? json::value(json_text(*page->next)) : json::value(nullptr);
+  answer["searched_until"] =
+      page->searched_until ? json::value(to_rfc3339(*page->searched_until)) : json::value(nullptr);
   return json_answer(200, answer);
 }
 

@@ -30,7 +30,7 @@ TEST_F(AdminEvents, AListItemHasTheAgreedShape) {
   EXPECT_EQ(to_json(got("/api/v1/events")),
             R"({"items":[{"id":")" + id.text() +
                 R"(","source":"shop","type":"order.paid","key":"evt_1","received_at":")" + to_rfc3339(clock_.now()) +
-                R"(","state":"pending","duplicates":0,"size":7}],"next_cursor":null})");
+                R"(","state":"pending","duplicates":0,"size":7}],"next_cursor":null,"searched_until":null})");
 }
 
 TEST_F(AdminEvents, AnEventThatNoDestinationWantedSaysSo) {

@@ -118,9 +118,13 @@ constexpr std::string_view kText = R"json(
          "type":"object",
          "properties":{
           "items":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},
-          "next_cursor":{"type":["string","null"]}
+          "next_cursor":{"type":["string","null"]},
+          "searched_until":{
+           "type":["string","null"],"format":"date-time",
+           "description":"While next_cursor is set: when the last event was received that this call looked at."
+          }
          },
-         "required":["items","next_cursor"]
+         "required":["items","next_cursor","searched_until"]
         }
        }
       }

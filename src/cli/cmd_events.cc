@@ -30,7 +30,7 @@ struct Listed {
   json::value next = nullptr;  // cursor behind the last item
 };
 
-// Pages until there are `limit` items or no more.
+// Pages until there are `limit` items or no more. One may be empty and not the last: a call looks for a while only.
 Result<Listed> list(const AdminClient& client, const FilterTerms& terms, int limit) {
   Listed listed;
   while (listed.items.size() < static_cast<std::size_t>(limit)) {
@@ -44,7 +44,7 @@ Result<Listed> list(const AdminClient& client, const FilterTerms& terms, int lim
     if (items == nullptr || !items->is_array()) return unavailable("the gateway's list of events has no items");
     for (json::value& item : items->get_array()) listed.items.push_back(std::move(item));
     const json::value* next = object->if_contains("next_cursor");
-    listed.next = next != nullptr && next->is_string() && !items->get_array().empty() ? *next : json::value(nullptr);
+    listed.next = next != nullptr && next->is_string() ? *next : json::value(nullptr);
     if (listed.next.is_null()) break;
   }
   return listed;

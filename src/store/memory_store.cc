@@ -112,6 +112,7 @@ class MemoryStore final : public Store, private InboxRecords {
     for (Seq seq : found) {
       if (page.items.size() == static_cast<std::size_t>(limit)) {
         page.next = format_cursor(found[static_cast<std::size_t>(limit) - 1]);
+        page.searched_until = page.items.back().received_at;
         break;
       }
       page.items.push_back(summary_of(events_.at(seq)));

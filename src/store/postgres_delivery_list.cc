@@ -2,32 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/clock.h"
 #include "store/postgres_deliveries.h"
 
 namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kStepCandidates = 4000;    // a few milliseconds
-constexpr std::int64_t kCandidatesMax = 200'000;  // of one call
-constexpr std::int64_t kNewestFirst = 8000;       // see sql_for()
+constexpr std::int64_t kStepCandidates = 4000;  // some milliseconds
+constexpr std::int64_t kFirstStepSpare = 100;   // most lists are answered by little more than what they ask for
+constexpr std::int64_t kNewestFirst = 4000;     // see sql_for()
 
+// An event may appear once per delivery.
 constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
+// Materialized, so that the index of open deliveries is read, and not all deliveries in the order of the list.
 constexpr const char* kOpen =
-    "SELECT DISTINCT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
-constexpr const char* kDead =
-    "SELECT DISTINCT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
+    "WITH open AS MATERIALIZED (SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1) "
+    "SELECT seq FROM open ORDER BY seq DESC LIMIT $2";
+constexpr const char* kDead = "SELECT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
 
 // The first row says how far the step came, whether anything matched or not.
 std::string step_sql(const char* candidates) {
   return fmt::format(
       "WITH candidates AS MATERIALIZED ({}), "
       "reach AS (SELECT count(*) AS candidates, min(seq) AS lowest FROM candidates), "
-      "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at "
-      "FROM candidates c JOIN deliveries d ON d.seq = c.seq JOIN events e ON e.seq = c.seq "
+      "found AS MATERIALIZED (SELECT d.seq, d.destination FROM (SELECT DISTINCT seq FROM candidates) c JOIN deliveries "
+      "d ON d.seq = c.seq JOIN events e ON e.seq = c.seq "
       "WHERE ($3::bytea IS NULL OR e.source = $3) AND ($4::bigint IS NULL OR d.state = $4) "
       "AND ($5::bytea IS NULL OR d.destination = $5) AND (d.seq < $6 OR (d.seq = $6 AND d.destination > $7::bytea)) "
-      "ORDER BY d.seq DESC, d.destination LIMIT $8) "
+      "ORDER BY d.seq DESC, d.destination LIMIT $8), "
+      "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at "
+      "FROM found JOIN deliveries d USING (seq, destination) JOIN events e USING (seq)) "
       "SELECT r.candidates, r.lowest, m.seq, m.destination, {}, m.id, m.source, m.type, m.key, m.received_at, "
       "a.status, a.error FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error FROM attempts "
       "WHERE seq = m.seq AND destination = m.destination ORDER BY number DESC LIMIT 1) a ON true) ON true "
@@ -51,9 +58,16 @@ const std::string& sql_for(const PostgresDeliveryWalk& walk) {
   return wants_open && walk.candidates >= kNewestFirst ? open : all;
 }
 
-PostgresParameters parameters_of(const DeliveryList& list) {
+std::int64_t step_of(const PostgresDeliveryWalk& walk) {
+  const auto first = static_cast<std::int64_t>(walk.list.limit) + kFirstStepSpare;
+  return std::min(kStepCandidates,
+                  first + 2 * walk.candidates);  // what is rare takes long steps, what is not short ones
+}
+
+PostgresParameters parameters_of(const PostgresDeliveryWalk& walk) {
+  const DeliveryList& list = walk.list;
   PostgresParameters parameters;
-  parameters.add_bigint(list.place.below()).add_bigint(kStepCandidates).add_bytes(list.filter.source);
+  parameters.add_bigint(list.place.below()).add_bigint(step_of(walk)).add_bytes(list.filter.source);
   parameters.add_bigint(list.filter.state ? std::optional(static_cast<std::int64_t>(*list.filter.state))
                                           : std::nullopt);
   parameters.add_bytes(list.filter.destination).add_bigint(list.place.seq).add_bytes(list.place.after);
@@ -82,17 +96,17 @@ ListedDelivery read_row(const PostgresResult& answer, int row) {
 
 Status walk_step(PostgresConnection& connection, const PostgresTransaction& transaction, PostgresDeliveryWalk& walk) {
   connection.begin(transaction);
-  connection.add(sql_for(walk), parameters_of(walk.list));
+  connection.add(sql_for(walk), parameters_of(walk));
   HK_ASSIGN(const auto results, connection.run_and_commit());
   const PostgresResult& answer = results.at(0);
   for (int row = 0; row < answer.rows(); ++row) {
     if (!answer.is_null(row, kSeqColumn)) walk.list.found.push_back(read_row(answer, row));
   }
   const std::int64_t candidates = answer.bigint(0, 0);
+  walk.exhausted = candidates < step_of(walk);
   walk.candidates += candidates;
-  walk.exhausted = candidates < kStepCandidates;
   if (!walk.list.is_full() && !answer.is_null(0, 1)) walk.list.place = {answer.bigint(0, 1), std::nullopt};
-  walk.finished = walk.exhausted || walk.list.is_full() || walk.candidates >= kCandidatesMax;
+  walk.finished = walk.exhausted || walk.list.is_full() || steady_now() >= walk.stop_at;
   return {};
 }
 

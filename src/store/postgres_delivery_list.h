@@ -10,6 +10,7 @@ namespace hookonce {
 
 struct PostgresDeliveryWalk {
   DeliveryList list;
+  Duration stop_at{};           // by steady_now(); at least one step is done
   std::int64_t candidates = 0;  // events looked at
   bool finished = false;
   bool exhausted = false;  // valid once finished: nothing further matches

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/clock.h"
 #include "core/dedup.h"
 #include "store/event_filter.h"
 
@@ -13,28 +14,32 @@ namespace hookonce {
 namespace {
 
 constexpr std::int64_t kStepCandidates = 4000;    // a few milliseconds
+constexpr std::int64_t kStepEvents = 10'000;      // likewise, where the rows of the events tell enough
+constexpr std::int64_t kStepDeliveries = 1000;    // likewise, where an index of deliveries gives the candidates
+constexpr std::int64_t kNewestFirst = 4000;       // see sql_for()
 constexpr std::int64_t kFirstStepSpare = 100;     // most lists are answered by little more than what they ask for
 constexpr std::int64_t kStepBodies = 16ll << 20;  // of bodies to be searched, likewise
-constexpr std::int64_t kAnyBodies = 1ll << 60;    // where no body is looked at
 
-// An event appears once per delivery in the indexes of deliveries.
+// An event may appear once per delivery.
 constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
+// Materialized, so that the index of open deliveries is read, and not all deliveries in the order of the list.
 constexpr const char* kPendingEvents =
-    "SELECT DISTINCT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
+    "WITH open AS MATERIALIZED (SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1) "
+    "SELECT seq FROM open ORDER BY seq DESC LIMIT $2";
 constexpr const char* kDeadEvents =
-    "SELECT DISTINCT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
+    "SELECT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
 constexpr const char* kEventsOfKey =
-    "SELECT seq FROM dedup WHERE key = ANY ($12::uuid[]) AND seq < $1 UNION "
-    "SELECT seq FROM former_holders WHERE key = ANY ($12::uuid[]) AND seq < $1 ORDER BY seq DESC LIMIT $2";
+    "SELECT seq FROM dedup WHERE key = ANY ({0}::uuid[]) AND seq < $1 UNION "
+    "SELECT seq FROM former_holders WHERE key = ANY ({0}::uuid[]) AND seq < $1 ORDER BY seq DESC LIMIT $2";
 
 // The first row says how far the step came, whether anything matched or not. The state is what EventStateOf makes of
 // the deliveries. Bytes are searched as text in which every byte but plain ASCII stands as an escape, in lower case by
 // ASCII's rules: a match by bytes is always one there, and only a few are one there alone (judge_again()).
-std::string step_sql(const char* candidates) {
+std::string bodies_sql(const char* candidates) {
   return fmt::format(
       "WITH candidates AS MATERIALIZED ({}), "
-      "weighed AS (SELECT e.*, sum(e.size) OVER (ORDER BY e.seq DESC) AS bytes FROM candidates JOIN events e USING "
-      "(seq)), "
+      "weighed AS (SELECT e.*, sum(e.size) OVER (ORDER BY e.seq DESC) AS bytes FROM (SELECT DISTINCT seq FROM "
+      "candidates) c JOIN events e USING (seq)), "
       "bounded AS MATERIALIZED (SELECT * FROM weighed WHERE bytes - size < $3), "
       "reach AS (SELECT (SELECT count(*) FROM candidates) AS candidates, (SELECT min(seq) FROM candidates) AS lowest, "
       "count(*) AS judged, min(seq) AS lowest_judged, (SELECT count(*) FROM weighed) AS weighed, "
@@ -44,28 +49,76 @@ std::string step_sql(const char* candidates) {
       "WHERE ($4::bytea IS NULL OR source = $4) AND ($5::bytea IS NULL OR type = $5) "
       "AND ($6::bytea IS NULL OR key = $6) AND ($7::timestamptz IS NULL OR received_at >= $7) "
       "AND ($8::timestamptz IS NULL OR received_at < $8)), "
-      "matching AS (SELECT * FROM judged j WHERE ($9::bigint IS NULL OR state = $9) AND ($10::text IS NULL "
-      "OR position($10 IN id::text) > 0 "
+      "matching AS (SELECT * FROM judged j WHERE ($9::bigint IS NULL OR state = $9) AND (position($10::text IN "
+      "id::text) > 0 "
       "OR position($10 IN lower(encode(key, 'escape') COLLATE \"C\")) > 0 "
       "OR position($10 IN lower(encode(type, 'escape') COLLATE \"C\")) > 0 "
       "OR EXISTS (SELECT FROM contents c WHERE c.seq = j.seq "
       "AND position($10 IN lower(encode(c.body, 'escape') COLLATE \"C\")) > 0)) ORDER BY seq DESC LIMIT $11) "
       "SELECT r.candidates, r.lowest, r.judged, r.lowest_judged, r.weighed, r.bytes, "
+      "(SELECT received_at FROM events WHERE seq = r.lowest), "
+      "(SELECT received_at FROM events WHERE seq = r.lowest_judged), "
       "m.seq, m.id, m.source, m.type, m.key, m.received_at, m.duplicates, m.size, m.state "
       "FROM reach r LEFT JOIN matching m ON true ORDER BY m.seq DESC",
       candidates);
 }
-constexpr int kFoundColumn = 6;
 
+constexpr const char* kStateOfE =
+    "(SELECT CASE WHEN bool_or(d.state IN (0, 1)) THEN 0 WHEN bool_or(d.state = 3) THEN 2 ELSE 1 END "
+    "FROM deliveries d WHERE d.seq = e.seq)";
+// The same without a text to be searched for. `place` says which events lie in the step, whose end is known first: the
+// rows are then filtered where they lie, and only those that are shown are read whole.
+std::string fields_sql(const char* candidates, const char* place) {
+  return fmt::format(
+      "WITH candidates AS MATERIALIZED ({candidates}), "
+      "reach AS MATERIALIZED (SELECT count(*) AS candidates, min(seq) AS lowest FROM candidates), "
+      "found AS MATERIALIZED (SELECT e.seq FROM {place} AND ($3::bytea IS NULL OR source = $3) AND ($4::bytea IS NULL "
+      "OR type = $4) "
+      "AND ($5::bytea IS NULL OR key = $5) AND ($6::timestamptz IS NULL OR received_at >= $6) "
+      "AND ($7::timestamptz IS NULL OR received_at < $7) AND ($8::bigint IS NULL OR {state} = $8) "
+      "ORDER BY e.seq DESC LIMIT $9), "
+      "matching AS (SELECT e.*, {state} AS state FROM found JOIN events e USING (seq)) "
+      "SELECT r.candidates, r.lowest, r.candidates, r.lowest, r.candidates, 0::bigint, "
+      "(SELECT received_at FROM events WHERE seq = r.lowest), NULL::timestamptz, "
+      "m.seq, m.id, m.source, m.type, m.key, m.received_at, m.duplicates, m.size, m.state "
+      "FROM reach r LEFT JOIN matching m ON true ORDER BY m.seq DESC",
+      fmt::arg("candidates", candidates), fmt::arg("place", place), fmt::arg("state", kStateOfE));
+}
+constexpr const char* kDownToLowest = "events e WHERE e.seq < $1 AND e.seq >= (SELECT lowest FROM reach)";
+constexpr const char* kOfCandidates = "(SELECT DISTINCT seq FROM candidates) c JOIN events e USING (seq) WHERE true";
+constexpr int kLowestTimeColumn = 6;
+constexpr int kLowestJudgedTimeColumn = 7;
+constexpr int kFoundColumn = 8;
+
+struct StepSql {
+  std::string bodies;
+  std::string fields;
+
+  const std::string& for_filter(const EventFilter& filter) const { return filter.query.empty() ? fields : bodies; }
+};
+
+StepSql step_sql(const char* candidates, const char* place = kOfCandidates) {
+  return {bodies_sql(candidates), fields_sql(candidates, place)};
+}
+
+bool walks_all_events(const PostgresSearch& search) {
+  const EventFilter& filter = search.filter;
+  if (filter.key || filter.state == EventState::kDead || search.dead_deliveries) return false;
+  return filter.state != EventState::kPending || search.candidates < kNewestFirst;
+}
+
+// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
+// this takes time, enough of them are mostly among the newest events.
 const std::string& sql_for(const PostgresSearch& search) {
-  static const std::string all = step_sql(kAllEvents);
-  static const std::string pending = step_sql(kPendingEvents);
-  static const std::string dead = step_sql(kDeadEvents);
-  static const std::string of_key = step_sql(kEventsOfKey);
-  if (search.filter.key) return of_key;
-  if (search.filter.state == EventState::kPending) return pending;
-  if (search.filter.state == EventState::kDead || search.dead_deliveries) return dead;
-  return all;
+  static const StepSql all = step_sql(kAllEvents, kDownToLowest);
+  static const StepSql pending = step_sql(kPendingEvents);
+  static const StepSql dead = step_sql(kDeadEvents);
+  static const StepSql of_key = {bodies_sql(fmt::format(kEventsOfKey, "$12").c_str()),
+                                 fields_sql(fmt::format(kEventsOfKey, "$10").c_str(), kOfCandidates)};
+  if (walks_all_events(search)) return all.for_filter(search.filter);
+  if (search.filter.key) return of_key.for_filter(search.filter);
+  const bool open = search.filter.state == EventState::kPending;
+  return (open ? pending : dead).for_filter(search.filter);
 }
 
 // As PostgreSQL's encode(..., 'escape') writes bytes, in lower case.
@@ -93,22 +146,20 @@ bool is_ambiguous(std::string_view query) {
 
 std::int64_t step_of(const PostgresSearch& search) {
   const auto first = static_cast<std::int64_t>(search.wanted) + kFirstStepSpare;
-  return search.candidates == 0 ? std::min(first, kStepCandidates) : kStepCandidates;
+  const bool fields_tell = search.filter.query.empty() && !search.filter.state;
+  const std::int64_t most = !walks_all_events(search) ? kStepDeliveries : fields_tell ? kStepEvents : kStepCandidates;
+  return std::min(most, first + 2 * search.candidates);  // what is rare takes long steps, what is not short ones
 }
 
 PostgresParameters parameters_of(const PostgresSearch& search) {
   const EventFilter& filter = search.filter;
   PostgresParameters parameters;
   parameters.add_bigint(search.before).add_bigint(step_of(search));
-  parameters.add_bigint(filter.query.empty() ? kAnyBodies : kStepBodies);
+  if (!filter.query.empty()) parameters.add_bigint(kStepBodies);
   parameters.add_bytes(filter.source).add_bytes(filter.type).add_bytes(filter.key);
   parameters.add_time(filter.since).add_time(filter.until);
   parameters.add_bigint(filter.state ? std::optional(static_cast<std::int64_t>(*filter.state)) : std::nullopt);
-  if (filter.query.empty()) {
-    parameters.add_no_text();
-  } else {
-    parameters.add_text(escaped(filter.query));
-  }
+  if (!filter.query.empty()) parameters.add_text(escaped(filter.query));
   parameters.add_bigint(static_cast<std::int64_t>(search.wanted - search.found.size()));
   if (filter.key) {
     PostgresColumn keys(PostgresType::kUuid);
@@ -163,15 +214,15 @@ Status search_step(PostgresConnection& connection, const PostgresTransaction& tr
   const std::int64_t candidates = answer.bigint(0, 0);
   const std::int64_t judged = answer.bigint(0, 2);
   search.candidates += candidates;
-  search.bytes += search.filter.query.empty() ? 0 : answer.bigint(0, 5);
   if (matched < room) {
     // The whole step was looked at, not only what came before the last match.
     const bool whole = judged == answer.bigint(0, 4);
     search.exhausted = whole && candidates < step;
     if (!answer.is_null(0, 1)) search.before = whole ? answer.bigint(0, 1) : answer.bigint(0, 3);
+    const int time = whole ? kLowestTimeColumn : kLowestJudgedTimeColumn;
+    if (!answer.is_null(0, time)) search.looked_until = answer.time(0, time);
   }
-  search.finished = search.exhausted || search.found.size() >= search.wanted ||
-                    search.candidates >= kSearchCandidatesMax || search.bytes >= kSearchBodiesMax;
+  search.finished = search.exhausted || search.found.size() >= search.wanted || steady_now() >= search.stop_at;
   return {};
 }
 

@@ -1,8 +1,8 @@
 // Finds events by a filter, newest first, in short transactions: none holds back what the server may clean up.
 //
 // Where an index narrows the filter (key, pending, dead) it gives the candidates, else all events do, from the cursor
-// downwards; the server judges a few thousand at a time. A search that meets nothing ends after kSearchCandidatesMax
-// candidates or kSearchBodiesMax of bodies with a cursor to go on from, so that no call reads for ever.
+// downwards; the server judges a few thousand at a time. A search that has not found enough when its time is over ends
+// with a cursor to go on from, so that no call reads for ever.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,6 @@
 
 namespace hookonce {
 
-inline constexpr std::int64_t kSearchCandidatesMax = 200'000;
-inline constexpr std::int64_t kSearchBodiesMax = 256ll << 20;
-
 struct PostgresFound {
   std::int64_t seq = 0;
   EventSummary summary;
@@ -29,12 +26,13 @@ struct PostgresSearch {
   std::int64_t before = 0;  // candidates lie below this; moves on with each step
   std::size_t wanted = 0;
   bool dead_deliveries = false;  // only events that have one, whatever their state
+  Duration stop_at{};            // by steady_now(); at least one step is done
 
   std::vector<PostgresFound> found;
   bool finished = false;
-  bool exhausted = false;  // valid once finished: nothing further matches
+  bool exhausted = false;            // valid once finished: nothing further matches
+  std::optional<Time> looked_until;  // when the event was received at which the search stands
   std::int64_t candidates = 0;
-  std::int64_t bytes = 0;
 };
 
 // Judges the next candidates, in a transaction of its own.

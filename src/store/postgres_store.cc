@@ -127,6 +127,7 @@ class PostgresStore final : public Store, private InboxRecords {
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
     PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    walk.stop_at = steady_now() + kListFor;
     while (!walk.finished) {
       HK_ASSIGN(walk, transact<PostgresDeliveryWalk>(
                           reads_, [&](PostgresConnection& connection) -> Result<PostgresDeliveryWalk> {
@@ -359,6 +360,7 @@ Result<EventPage> PostgresStore::find(PostgresSearch& search, int limit, const s
   HK_ASSIGN(search.before, parse_cursor(cursor));
   // One more than asked for shows whether there is a next page.
   search.wanted = static_cast<std::size_t>(limit) + 1;
+  search.stop_at = steady_now() + (search.filter.query.empty() ? kListFor : kBodySearchFor);
   while (!search.finished) {
     HK_ASSIGN(const PostgresSearch next,
               transact<PostgresSearch>(reads_, [&](PostgresConnection& connection) -> Result<PostgresSearch> {
@@ -372,8 +374,10 @@ Result<EventPage> PostgresStore::find(PostgresSearch& search, int limit, const s
   if (search.found.size() == search.wanted) {
     search.found.pop_back();
     page.next = format_cursor(search.found.back().seq);
+    page.searched_until = search.found.back().summary.received_at;
   } else if (!search.exhausted) {
     page.next = format_cursor(search.before);
+    page.searched_until = search.looked_until;
   }
   return page;
 }

@@ -144,10 +144,6 @@ PostgresParameters& PostgresParameters::add_text(std::string_view text) {
   return add(PostgresType::kText, std::string(text));
 }
 
-PostgresParameters& PostgresParameters::add_no_text() {
-  return add(PostgresType::kText, std::nullopt);
-}
-
 PostgresParameters& PostgresParameters::add_uuid(const Bytes16& uuid) {
   return add(PostgresType::kUuid, std::string(view_of(uuid)));
 }

@@ -70,7 +70,6 @@ class PostgresParameters {
   PostgresParameters& add_bytes(std::string_view bytes);
   PostgresParameters& add_bytes(const std::optional<std::string>& bytes);
   PostgresParameters& add_text(std::string_view text);  // REQUIRES: ASCII
-  PostgresParameters& add_no_text();
   PostgresParameters& add_uuid(const Bytes16& uuid);
   PostgresParameters& add_bigint(std::int64_t number);
   PostgresParameters& add_bigint(std::optional<std::int64_t> number);

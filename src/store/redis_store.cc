@@ -190,6 +190,7 @@ class RedisStore final : public Store {
     HK_ASSIGN(Found found, find(filter, false, limit, cursor));
     for (RedisRow& row : found.rows) page.items.push_back(std::move(row.summary));
     page.next = std::move(found.next);
+    if (page.next) page.searched_until = found.looked_until;
     return page;
   }
 
@@ -221,6 +222,7 @@ class RedisStore final : public Store {
   struct Found {
     std::vector<RedisRow> rows;
     std::optional<std::string> next;
+    std::optional<Time> looked_until;  // EventPage::searched_until
   };
 
   // Newest first, at most `limit`. `dead_deliveries`: events without a dead one need not be looked at.
@@ -335,6 +337,7 @@ Result<RedisStore::Found> RedisStore::find(const EventFilter& filter, bool dead_
     HK_ASSIGN(std::vector<RedisRow> rows, rows_below(before, step, filter, index));
     for (RedisRow& row : rows) {
       before = row.seq;
+      if (row.is_there) found.looked_until = row.summary.received_at;
       const bool matches = row.is_there && matches_fields(filter, row.summary) &&
                            (!filter.state || *filter.state == row.summary.state) && matches_names(filter, row.summary);
       if (matches) found.rows.push_back(std::move(row));
@@ -345,6 +348,7 @@ Result<RedisStore::Found> RedisStore::find(const EventFilter& filter, bool dead_
   }
   found.rows.pop_back();
   found.next = format_cursor(found.rows.back().seq);
+  found.looked_until = found.rows.back().summary.received_at;
   return found;
 }
 

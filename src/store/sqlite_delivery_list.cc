@@ -1,13 +1,12 @@
 #include "store/sqlite_delivery_list.h"
 
-#include <algorithm>
+#include "base/clock.h"
 
 namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kStepRows = 2000;       // events of one step: a few milliseconds
-constexpr std::int64_t kRowsMax = 100'000;     // events of one call: about half a second
+constexpr std::int64_t kStepRows = 2000;       // of one step: a few milliseconds
 constexpr std::int64_t kNewestFirst = 10'000;  // see candidates_for()
 
 }  // namespace
@@ -18,12 +17,14 @@ Status SqliteDeliveryList::prepare(Database& database, SqliteNames& destinations
   deliveries_ = &deliveries;
   search_ = &search;
   return prepare_all(database, {
-                                   {&all_, "SELECT seq FROM events WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
+                                   {&all_,
+                                    "SELECT seq, destination, state FROM deliveries WHERE seq < ? "
+                                    "ORDER BY seq DESC LIMIT ?"},
                                    {&open_,
-                                    "SELECT seq FROM deliveries INDEXED BY deliveries_open "
+                                    "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_open "
                                     "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
                                    {&dead_,
-                                    "SELECT seq FROM deliveries INDEXED BY deliveries_dead "
+                                    "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_dead "
                                     "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
                                    {&last_attempt_,
                                     "SELECT status, error FROM attempts WHERE seq = ? AND destination = ? "
@@ -41,25 +42,45 @@ Statement& SqliteDeliveryList::candidates_for(const DeliveryWalk& walk) {
 }
 
 Status SqliteDeliveryList::step(DeliveryWalk& walk) {
-  std::vector<std::int64_t> seqs;  // an event appears once per delivery in the indexes
-  {
-    Query query(candidates_for(walk));
-    query.bind_integer(walk.list.place.below()).bind_integer(kStepRows);
-    while (true) {
-      HK_ASSIGN(const bool more, query.row());
-      if (!more) break;
-      seqs.push_back(query.integer(0));
-    }
-  }
-  walk.exhausted = static_cast<std::int64_t>(seqs.size()) < kStepRows;
-  walk.rows += static_cast<std::int64_t>(seqs.size());
-  seqs.erase(std::unique(seqs.begin(), seqs.end()), seqs.end());
+  HK_ASSIGN(const std::vector<std::int64_t> seqs, candidates(walk));
   for (std::int64_t seq : seqs) {
     HK_TRY(look_at(seq, walk.list));
     if (walk.list.is_full()) break;
   }
-  walk.finished = walk.exhausted || walk.list.is_full() || walk.rows >= kRowsMax;
+  walk.finished = walk.exhausted || walk.list.is_full() || steady_now() >= walk.stop_at;
   return {};
+}
+
+// Events with a delivery that matches, each once, and the one with which the step ends: that may have more deliveries
+// than the step has seen, and the walk goes on below it.
+Result<std::vector<std::int64_t>> SqliteDeliveryList::candidates(DeliveryWalk& walk) {
+  const DeliveryFilter& filter = walk.list.filter;
+  std::vector<std::int64_t> seqs;
+  std::optional<std::int64_t> destination;
+  if (filter.destination) {
+    HK_ASSIGN(destination, destinations_->find(*filter.destination));
+    if (!destination) {  // nothing was ever delivered there
+      walk.exhausted = true;
+      return seqs;
+    }
+  }
+  Query query(candidates_for(walk));
+  query.bind_integer(walk.list.place.below()).bind_integer(kStepRows);
+  std::int64_t rows = 0;
+  std::int64_t last = 0;
+  while (true) {
+    HK_ASSIGN(const bool more, query.row());
+    if (!more) break;
+    ++rows;
+    last = query.integer(0);
+    const bool wanted = (!destination || query.integer(1) == *destination) &&
+                        (!filter.state || query.integer(2) == static_cast<std::int64_t>(*filter.state));
+    if (wanted && (seqs.empty() || seqs.back() != last)) seqs.push_back(last);
+  }
+  walk.rows += rows;
+  walk.exhausted = rows < kStepRows;
+  if (!walk.exhausted && (seqs.empty() || seqs.back() != last)) seqs.push_back(last);
+  return seqs;
 }
 
 Status SqliteDeliveryList::look_at(std::int64_t seq, DeliveryList& list) {

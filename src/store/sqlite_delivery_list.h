@@ -16,7 +16,8 @@ namespace hookonce {
 
 struct DeliveryWalk {
   DeliveryList list;
-  std::int64_t rows = 0;  // events looked at
+  Duration stop_at{};     // by steady_now(); at least one step is done
+  std::int64_t rows = 0;  // of deliveries, looked at
   bool finished = false;
   bool exhausted = false;  // valid once finished: nothing further matches
 };
@@ -26,11 +27,12 @@ class SqliteDeliveryList {
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search);
 
-  // Looks at the next events. REQUIRES: within a read transaction of its own.
+  // Looks at the next deliveries. REQUIRES: within a read transaction of its own.
   Status step(DeliveryWalk& walk);
 
  private:
   Statement& candidates_for(const DeliveryWalk& walk);
+  Result<std::vector<std::int64_t>> candidates(DeliveryWalk& walk);
   Status look_at(std::int64_t seq, DeliveryList& list);
   Status add_last_attempt(DeliveryPlace place, DeliverySummary& row);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/clock.h"
 #include "core/dedup.h"
 #include "store/event_filter.h"
 
@@ -12,6 +13,16 @@ namespace {
 
 constexpr std::int64_t kStepRows = 2000;          // candidates of one step: a few milliseconds
 constexpr std::size_t kStepBytesMax = 16u << 20;  // bodies of one step, likewise
+constexpr std::int64_t kFewOpen = 5000;           // index entries that are read and sorted in a millisecond
+constexpr std::int64_t kNewestFirst = 6000;       // events: some ten milliseconds
+constexpr std::size_t kOpenKept = 20'000;         // events of open deliveries that are sorted at once
+
+void keep_newest(OpenEvents& open) {
+  const auto first_kept = open.seqs.end() - kOpenKept;
+  std::nth_element(open.seqs.begin(), first_kept, open.seqs.end());
+  open.seqs.erase(open.seqs.begin(), first_kept);
+  open.whole = false;
+}
 
 }  // namespace
 
@@ -23,11 +34,11 @@ Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDel
   return prepare_all(
       database,
       {
-          {&all_, "SELECT seq FROM events WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
-          // An event appears once per delivery; from_index() drops the repeats.
-          {&pending_,
-           "SELECT seq FROM deliveries INDEXED BY deliveries_open "
-           "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
+          {&all_, "SELECT seq, received_at, source, type FROM events WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
+          // An event appears once per delivery in the indexes.
+          {&open_, "SELECT seq FROM deliveries INDEXED BY deliveries_open WHERE state IN (0, 1) AND seq < ?"},
+          {&some_open_,
+           "SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_open WHERE state IN (0, 1) LIMIT ?)"},
           {&dead_,
            "SELECT seq FROM deliveries INDEXED BY deliveries_dead "
            "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
@@ -42,30 +53,33 @@ Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDel
 
 Status SqliteSearch::step(Search& search) {
   HK_ASSIGN(const Candidates next, candidates(search));
-  const std::size_t bytes_before = search.bytes;
+  search.rows += next.rows;
+  std::size_t bytes = 0;
   for (std::int64_t seq : next.seqs) {
-    if (search.found.size() >= search.wanted || search.bytes - bytes_before >= kStepBytesMax) {
-      search.finished = search.found.size() >= search.wanted || search.bytes >= kSearchBytesMax;
+    if (search.found.size() >= search.wanted || bytes >= kStepBytesMax) {
+      search.open.reset();  // what is left of this step's candidates is read again
+      search.finished = search.found.size() >= search.wanted || steady_now() >= search.stop_at;
       return {};
     }
     search.before = seq;
-    ++search.rows;
-    HK_ASSIGN(const bool matches, judge(search, seq));
+    HK_ASSIGN(const bool matches, judge(search, seq, bytes));
     if (!matches) continue;
     HK_ASSIGN(auto read, by_seq(seq, EventFilter()));
     if (read) search.found.push_back(std::move(*read));
   }
   search.exhausted = !next.resume;
   if (next.resume) search.before = *next.resume;
-  search.finished = search.exhausted || search.found.size() >= search.wanted || search.rows >= kSearchRowsMax ||
-                    search.bytes >= kSearchBytesMax;
+  if (next.looked_until) search.looked_until = next.looked_until;
+  search.finished = search.exhausted || search.found.size() >= search.wanted || steady_now() >= search.stop_at;
   return {};
 }
 
 // The cheap questions first: fields, then the deliveries' rows, then the body.
-Result<bool> SqliteSearch::judge(Search& search, std::int64_t seq) {
+Result<bool> SqliteSearch::judge(Search& search, std::int64_t seq, std::size_t& bytes) {
   HK_ASSIGN(const auto read, summary(seq));
-  if (!read || !matches_fields(search.filter, *read)) return false;
+  if (!read) return false;
+  search.looked_until = read->received_at;
+  if (!matches_fields(search.filter, *read)) return false;
   if (search.filter.state) {
     HK_ASSIGN(const EventState state, deliveries_->event_state(seq));
     if (state != *search.filter.state) return false;
@@ -75,30 +89,100 @@ Result<bool> SqliteSearch::judge(Search& search, std::int64_t seq) {
   query.bind_integer(seq);
   HK_ASSIGN(const bool found, query.row());
   if (!found) return false;
-  search.bytes += query.blob(0).size();
+  bytes += query.blob(0).size();
   return contains(query.blob(0), search.filter.query);
 }
 
-Result<SqliteSearch::Candidates> SqliteSearch::candidates(const Search& search) {
+Result<SqliteSearch::Candidates> SqliteSearch::candidates(Search& search) {
   if (search.filter.key) return from_key(*search.filter.key, search.before);
-  if (search.filter.state == EventState::kPending) return from_index(pending_, search.before);
-  if (search.filter.state == EventState::kDead || search.dead_deliveries) return from_index(dead_, search.before);
-  return from_index(all_, search.before);
+  if (search.filter.state == EventState::kPending) {
+    if (search.open || search.rows >= kNewestFirst) return from_open(search);
+    HK_ASSIGN(const bool few, are_few_open());
+    return few ? from_open(search) : from_all(search);
+  }
+  if (search.filter.state == EventState::kDead || search.dead_deliveries) return from_dead(search.before);
+  return from_all(search);
 }
 
-Result<SqliteSearch::Candidates> SqliteSearch::from_index(Statement& statement, std::int64_t before) {
+// What cannot match is left out here already: of a million events nearly all are, where a type is rare.
+Result<SqliteSearch::Candidates> SqliteSearch::from_all(const Search& search) {
+  const EventFilter& filter = search.filter;
+  std::optional<std::int64_t> source;
+  if (filter.source) {
+    HK_ASSIGN(source, sources_->find(*filter.source));
+    if (!source) return Candidates();  // no event is of it
+  }
   Candidates candidates;
-  Query query(statement);
-  query.bind_integer(before).bind_integer(kStepRows);
-  std::int64_t rows = 0;
+  const std::int64_t step = search.rows == 0 ? static_cast<std::int64_t>(search.wanted) : kStepRows;
+  Query query(all_);
+  query.bind_integer(search.before).bind_integer(step);
+  std::int64_t last = 0;
   while (true) {
     HK_ASSIGN(const bool more, query.row());
     if (!more) break;
-    ++rows;
+    ++candidates.rows;
+    last = query.integer(0);
+    const Time received_at = query.time(1);
+    candidates.looked_until = received_at;
+    const bool matches = (!source || query.integer(2) == *source) && (!filter.type || query.blob(3) == *filter.type) &&
+                         (!filter.since || received_at >= *filter.since) &&
+                         (!filter.until || received_at < *filter.until);
+    if (matches) candidates.seqs.push_back(last);
+  }
+  if (candidates.rows == step) candidates.resume = last;
+  return candidates;
+}
+
+Result<SqliteSearch::Candidates> SqliteSearch::from_dead(std::int64_t before) {
+  Candidates candidates;
+  Query query(dead_);
+  query.bind_integer(before).bind_integer(kStepRows);
+  while (true) {
+    HK_ASSIGN(const bool more, query.row());
+    if (!more) break;
+    ++candidates.rows;
     const std::int64_t seq = query.integer(0);
     if (candidates.seqs.empty() || candidates.seqs.back() != seq) candidates.seqs.push_back(seq);
   }
-  if (rows == kStepRows) candidates.resume = candidates.seqs.back();
+  if (candidates.rows == kStepRows) candidates.resume = candidates.seqs.back();
+  return candidates;
+}
+
+// Where few deliveries are open, their index finds them at once, wherever they lie. Where many are, enough of them are
+// mostly among the newest events, and if not, one reading of the whole index serves all further steps.
+Result<bool> SqliteSearch::are_few_open() {
+  Query query(some_open_);
+  query.bind_integer(kFewOpen);
+  HK_ASSIGN(const bool counted, query.row());
+  return counted && query.integer(0) < kFewOpen;
+}
+
+// The index is by destination and due time, so nothing of it comes in the order of the list.
+Result<SqliteSearch::Candidates> SqliteSearch::from_open(Search& search) {
+  if (!search.open) {
+    OpenEvents open;
+    Query query(open_);
+    query.bind_integer(search.before);
+    while (true) {
+      HK_ASSIGN(const bool more, query.row());
+      if (!more) break;
+      open.seqs.push_back(query.integer(0));
+      if (open.seqs.size() == 2 * kOpenKept) keep_newest(open);
+    }
+    if (open.seqs.size() > kOpenKept) keep_newest(open);
+    std::sort(open.seqs.begin(), open.seqs.end());
+    open.seqs.erase(std::unique(open.seqs.begin(), open.seqs.end()), open.seqs.end());
+    search.open = std::move(open);
+  }
+  OpenEvents& open = *search.open;
+  Candidates candidates;
+  while (!open.seqs.empty() && candidates.rows < kStepRows) {
+    candidates.seqs.push_back(open.seqs.back());
+    open.seqs.pop_back();
+    ++candidates.rows;
+  }
+  if (!open.seqs.empty() || !open.whole) candidates.resume = candidates.seqs.back();
+  if (open.seqs.empty() && !open.whole) search.open.reset();  // read again from here
   return candidates;
 }
 
@@ -130,6 +214,7 @@ Result<SqliteSearch::Candidates> SqliteSearch::from_key(const std::string& text,
       if (next) candidates.resume = std::max(candidates.resume.value_or(0), candidates.seqs.back());
     }
   }
+  candidates.rows = static_cast<std::int64_t>(candidates.seqs.size());
   std::sort(candidates.seqs.begin(), candidates.seqs.end(), std::greater<>());
   candidates.seqs.erase(std::unique(candidates.seqs.begin(), candidates.seqs.end()), candidates.seqs.end());
   while (candidates.resume && candidates.seqs.back() < *candidates.resume) candidates.seqs.pop_back();

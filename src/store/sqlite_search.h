@@ -5,8 +5,8 @@
 //   while (!search.finished) HK_TRY(finder.step(search));
 //
 // Where an index narrows the filter (key, pending, dead) it gives the candidates, else all events do; each candidate is
-// then judged by the predicates that every backend shares. A search that meets nothing ends after kSearchRowsMax
-// candidates or kSearchBytesMax of bodies with a cursor to go on from, so that no call reads for ever.
+// then judged by the predicates that every backend shares. A search that has not found enough when its time is over
+// ends with a cursor to go on from, so that no call reads for ever.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,15 @@
 
 namespace hookonce {
 
-inline constexpr std::int64_t kSearchRowsMax = 500'000;       // about a second
-inline constexpr std::size_t kSearchBytesMax = 256ull << 20;  // of bodies, likewise
-
 struct FoundEvent {
   std::int64_t seq = 0;
   EventSummary summary;
+};
+
+// The newest events below some place that have an open delivery.
+struct OpenEvents {
+  std::vector<std::int64_t> seqs;  // ascending: the next candidates are at the end
+  bool whole = true;               // there are no others
 };
 
 struct Search {
@@ -34,12 +37,14 @@ struct Search {
   std::int64_t before = 0;  // candidates lie below this; moves on with each step
   std::size_t wanted = 0;
   bool dead_deliveries = false;  // only events that have one, whatever their state
+  Duration stop_at{};            // by steady_now(); at least one step is done
 
   std::vector<FoundEvent> found;
   bool finished = false;
-  bool exhausted = false;  // valid once finished: nothing further matches
+  bool exhausted = false;            // valid once finished: nothing further matches
+  std::optional<Time> looked_until;  // when the event was received at which the search stands
   std::int64_t rows = 0;
-  std::size_t bytes = 0;
+  std::optional<OpenEvents> open;  // once the index of open deliveries was read
 };
 
 class SqliteSearch {
@@ -58,21 +63,27 @@ class SqliteSearch {
   struct Candidates {
     std::vector<std::int64_t> seqs;      // descending
     std::optional<std::int64_t> resume;  // where further ones begin; nullopt: there are none
+    std::optional<Time> looked_until;    // of the event at `resume`, where that one is not among `seqs`
+    std::int64_t rows = 0;               // looked at
   };
-  Result<Candidates> candidates(const Search& search);
-  Result<Candidates> from_index(Statement& statement, std::int64_t before);
+  Result<Candidates> candidates(Search& search);
+  Result<Candidates> from_all(const Search& search);
+  Result<Candidates> from_dead(std::int64_t before);
+  Result<Candidates> from_open(Search& search);
+  Result<bool> are_few_open();
   Result<Candidates> from_key(const std::string& text, std::int64_t before);
   Result<std::vector<std::int64_t>> source_numbers();
   Result<std::optional<std::int64_t>> source_of(std::int64_t seq);
   Result<std::optional<std::int64_t>> older_of_key(std::int64_t seq, const KeyHash& key);
   Result<std::optional<EventSummary>> summary(std::int64_t seq);
-  Result<bool> judge(Search& search, std::int64_t seq);
+  Result<bool> judge(Search& search, std::int64_t seq, std::size_t& bytes);
 
   SqliteNames* sources_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteKeyLookup keys_;
   Statement all_;
-  Statement pending_;
+  Statement open_;
+  Statement some_open_;
   Statement dead_;
   Statement source_numbers_;
   Statement source_of_;

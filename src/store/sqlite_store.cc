@@ -186,6 +186,7 @@ class SqliteStore final : public Store, private InboxRecords {
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
     DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    walk.stop_at = steady_now() + kListFor;
     while (!walk.finished) {
       HK_ASSIGN(const bool done, read<bool>([&walk](Reader& reader) -> Result<bool> {
                   HK_TRY(reader.delivery_list.step(walk));
@@ -376,6 +377,7 @@ Result<EventPage> SqliteStore::find(Search& search, int limit, const std::option
   HK_ASSIGN(search.before, parse_cursor(cursor));
   // One more than asked for shows whether there is a next page.
   search.wanted = static_cast<std::size_t>(limit) + 1;
+  search.stop_at = steady_now() + (search.filter.query.empty() ? kListFor : kBodySearchFor);
   while (!search.finished) {
     HK_ASSIGN(const bool done, read<bool>([&search](Reader& reader) -> Result<bool> {
                 HK_TRY(reader.search.step(search));
@@ -387,8 +389,10 @@ Result<EventPage> SqliteStore::find(Search& search, int limit, const std::option
   if (search.found.size() == search.wanted) {
     search.found.pop_back();
     page.next = format_cursor(search.found.back().seq);
+    page.searched_until = search.found.back().summary.received_at;
   } else if (!search.exhausted) {
     page.next = format_cursor(search.before);
+    page.searched_until = search.looked_until;
   }
   return page;
 }

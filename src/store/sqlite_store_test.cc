@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -365,6 +366,36 @@ TEST_F(SqliteStoreTest, TheTablesRefuseWhatTheStateMachineForbids) {
         "UPDATE events SET retry_number = 1", "UPDATE event_keys SET key = x'00'", "UPDATE events SET type = 'text'"}) {
     EXPECT_EQ(person->execute(sql).code(), Code::kInternal) << sql;
   }
+}
+
+// More of them than are sorted at once, and more newer ones than are looked at first.
+TEST_F(SqliteStoreTest, ManyPendingEventsBehindManyNewerOnesAreListedOnceAndInOrder) {
+  const auto store = open_ok();
+  std::vector<EventId> pending;
+  for (int batch = 0; batch < 28; ++batch) {
+    const bool waits = batch < 21;
+    std::vector<NewEvent> events;
+    for (int i = 0; i < 1000; ++i) {
+      events.push_back(NewEventBuilder()
+                           .to(waits ? std::vector<std::string>{"backend", "other"} : std::vector<std::string>{})
+                           .build());
+    }
+    const auto committed = store->commit(events, {}, kTestStart + seconds(batch));
+    ASSERT_OK(committed);
+    for (const AcceptFacts& facts : committed->accepts) {
+      if (waits) pending.push_back(facts.id);
+    }
+  }
+  std::reverse(pending.begin(), pending.end());
+  std::vector<EventId> listed;
+  std::optional<std::string> cursor;
+  do {
+    const auto page = store->list({.state = EventState::kPending}, kListMax, cursor);
+    ASSERT_OK(page);
+    for (const EventSummary& item : page->items) listed.push_back(item.id);
+    cursor = page->next;
+  } while (cursor);
+  EXPECT_EQ(listed, pending);
 }
 
 // Each statement that must stay quick with millions of rows is answered by an index, never by walking a table or

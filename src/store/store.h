@@ -68,11 +68,18 @@ struct EventFilter {
 inline constexpr int kListDefault = 50;
 inline constexpr int kListMax = 500;
 
+// How long one call looks for rows before it answers with what it has: a list has to answer within 100 ms, and whoever
+// searches in bodies waits a second at most for the first page.
+inline constexpr Duration kListFor = std::chrono::milliseconds(50);
+inline constexpr Duration kBodySearchFor = std::chrono::milliseconds(500);
+
 struct EventPage {
   // Newest first by order of acceptance. May be fewer than asked for although `next` is set, down to none, where a
-  // search has looked at as much as one call may.
+  // call has looked at as much as one may.
   std::vector<EventSummary> items;
   std::optional<std::string> next;  // opaque cursor; nullopt at the end. Stable under inserts
+  // While `next` is set: when the last event was received that this call looked at. nullopt where that one is gone.
+  std::optional<Time> searched_until;
 };
 
 struct DeliveryFilter {

@@ -1,7 +1,9 @@
 // How every store backend lists deliveries.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/contract/store_fixture.h"
@@ -60,6 +62,27 @@ TEST_P(StoreDeliveryList, PagesSplitAnEventAndNothingIsLostOrTwice) {
   const Names whole = walk({}, 100);
   ASSERT_EQ(whole.size(), 12u);
   for (int limit : {1, 2, 3, 5, 11, 12}) EXPECT_EQ(walk({}, limit), whole) << limit;
+}
+
+TEST_P(StoreDeliveryList, AnEventInTheMiddleOfWhichAStepEndsIsListedWhole) {
+  constexpr std::size_t kEvents = 1500;
+  std::vector<NewEvent> batch;
+  for (std::size_t i = 0; i < kEvents; ++i) batch.push_back(NewEventBuilder().to({"a", "b", "c"}).build());
+  ASSERT_OK(store_->commit(batch, {}, now_));
+  for (const DeliveryFilter& filter : {DeliveryFilter{}, DeliveryFilter{.destination = "a"},
+                                       DeliveryFilter{.state = DeliveryState::kPending, .destination = "c"}}) {
+    std::size_t rows = 0;
+    std::set<std::pair<std::string, std::string>> seen;
+    std::optional<std::string> cursor;
+    do {
+      const DeliveryPage part = page(filter, kListMax, cursor);
+      for (const DeliverySummary& row : part.items) seen.emplace(row.event.text(), row.destination);
+      rows += part.items.size();
+      cursor = part.next;
+    } while (cursor);
+    EXPECT_EQ(rows, filter.destination ? kEvents : 3 * kEvents);
+    EXPECT_EQ(seen.size(), rows);
+  }
 }
 
 TEST_P(StoreDeliveryList, ANameWithAnyByteIsAPlaceToGoOnFrom) {

@@ -14,7 +14,37 @@ namespace {
 
 using std::chrono::seconds;
 
-class StoreList : public StoreFixture {};
+class StoreList : public StoreFixture {
+ protected:
+  // In the order of acceptance.
+  std::vector<EventId> accept_many(int events, const std::vector<std::string>& to) {
+    constexpr int kBatch = 500;
+    std::vector<EventId> ids;
+    for (int done = 0; done < events; done += kBatch) {
+      std::vector<NewEvent> batch;
+      for (int i = done; i < std::min(events, done + kBatch); ++i) batch.push_back(NewEventBuilder().to(to).build());
+      const auto committed = store_->commit(batch, {}, now_);
+      EXPECT_OK(committed);
+      if (!committed.ok()) return ids;
+      for (const AcceptFacts& facts : committed->accepts) ids.push_back(facts.id);
+    }
+    return ids;
+  }
+  // All pages, empty ones on the way too.
+  std::vector<EventId> walk(const EventFilter& filter, int limit) {
+    std::vector<EventId> ids;
+    std::optional<std::string> cursor;
+    do {
+      const auto page = store_->list(filter, limit, cursor);
+      EXPECT_OK(page);
+      if (!page.ok()) return ids;
+      EXPECT_EQ(page->searched_until.has_value(), page->next.has_value());
+      for (const EventSummary& item : page->items) ids.push_back(item.id);
+      cursor = page->next;
+    } while (cursor);
+    return ids;
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Backends, StoreList, testing::ValuesIn(store_schemes()), scheme_name);
 
 TEST_P(StoreList, ListsAreNewestFirstAndPageWithoutGapsUnderInserts) {
@@ -38,6 +68,40 @@ TEST_P(StoreList, TheLastPageHasNoCursor) {
   const auto first = store_->list({}, 2, std::nullopt);
   ASSERT_TRUE(first.value().next.has_value());
   EXPECT_FALSE(store_->list({}, 2, first.value().next).value().next.has_value());
+}
+
+TEST_P(StoreList, APageThatIsNotTheLastSaysHowFarItLooked) {
+  std::vector<Time> received;
+  for (int i = 0; i < 4; ++i) {
+    received.push_back(now_);
+    accept(NewEventBuilder().build());
+    pass(seconds(1));
+  }
+  const auto first = store_->list({}, 3, std::nullopt);
+  ASSERT_OK(first);
+  EXPECT_EQ(first->searched_until, received[1]);
+  const auto last = store_->list({}, 3, first->next);
+  ASSERT_OK(last);
+  EXPECT_EQ(last->items.size(), 1u);
+  EXPECT_EQ(last->searched_until, std::nullopt);
+}
+
+TEST_P(StoreList, PendingEventsBehindManyNewerOnesAreAllFoundOnce) {
+  std::vector<EventId> pending = accept_many(300, {"backend"});
+  accept_many(9000, {});
+  std::reverse(pending.begin(), pending.end());
+  EXPECT_EQ(walk({.state = EventState::kPending}, 250), pending);
+  EXPECT_EQ(walk({.type = "order.paid", .state = EventState::kPending}, 250), pending);
+}
+
+TEST_P(StoreList, ARareTypeAmongManyIsFoundByGoingOn) {
+  const EventId rare = accept(NewEventBuilder().type("rare").build()).id;
+  pass(seconds(1));
+  const Time later = now_;
+  accept_many(7000, {});
+  EXPECT_EQ(walk({.type = "rare"}, 50), std::vector<EventId>{rare});
+  EXPECT_EQ(walk({.source = "shop", .until = later}, 50), std::vector<EventId>{rare});
+  EXPECT_EQ(walk({.type = "rare", .since = later}, 50), std::vector<EventId>{});
 }
 
 TEST_P(StoreList, AForeignCursorIsInvalid) {

@@ -1,10 +1,13 @@
 """The commands as a person types them."""
+import http.server
 import json
 import os
 import re
 import signal
 import sqlite3
 import subprocess
+import threading
+import urllib.parse
 
 import pytest
 
@@ -258,3 +261,35 @@ def test_forward_tells_each_refusal_once(binary, tmp_path):
         lines = process.stdout.read()
         assert process.wait(60) == 0
     assert lines.count("signature_mismatch") == 1, lines
+
+
+def test_events_goes_on_behind_a_page_on_which_nothing_was_found(binary):
+    """A call of the admin API looks for a while only, so an empty page need not be the last."""
+    pages = {"": {"items": [], "next_cursor": "9", "searched_until": "2026-01-02T03:04:05.678Z"},
+             "9": {"items": [{"id": "a", "source": "s", "type": "t", "key": "k", "received_at": "2026-01-02T03:04:05.678Z", "state": "dead",
+                              "duplicates": 0, "size": 1}], "next_cursor": None, "searched_until": None}}
+
+    class Api(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            cursor = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query).get("cursor", [""])[0]
+            body = json.dumps(pages[cursor]).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api) as api:
+        thread = threading.Thread(target=api.serve_forever)
+        thread.start()
+        try:
+            done = subprocess.run([binary, "events", "--type", "t", "--json", "--admin", f"http://127.0.0.1:{api.server_port}"],
+                                  capture_output=True, text=True, timeout=60, check=False)
+        finally:
+            api.shutdown()
+            thread.join()
+    assert done.returncode == 0, done.stderr
+    assert [item["id"] for item in json.loads(done.stdout)["items"]] == ["a"]
