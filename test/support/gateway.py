@@ -3,6 +3,7 @@
     with Gateway(binary, directory, config(backend.url, "stripe")) as gateway:
         answer = post(gateway.ingest, "/in/stripe", senders.stripe(SECRET, "evt_1"))
 """
+import itertools
 import json
 import os
 import pathlib
@@ -134,17 +135,17 @@ class Gateway:
         return http_client.request(self.admin, method, path, headers, data)
 
     def events(self, **filters):
-        query = "&".join(f"{name}={quote(str(value))}" for name, value in filters.items())
-        answer = self.api("GET", f"/api/v1/events?limit=500&{query}")
-        assert answer.status == 200, answer
-        return answer.json()["items"]
+        """The newest 500."""
+        return list(itertools.islice(self.all_events(**filters), 500))
 
     def all_events(self, **filters):
-        """Every event, page by page."""
+        """Every event, page by page; one may be empty and not the last."""
         query = "".join(f"&{name}={quote(str(value))}" for name, value in filters.items())
         cursor = ""
         while cursor is not None:
-            page = self.api("GET", f"/api/v1/events?limit=500{query}" + (f"&cursor={quote(cursor)}" if cursor else "")).json()
+            answer = self.api("GET", f"/api/v1/events?limit=500{query}" + (f"&cursor={quote(cursor)}" if cursor else ""))
+            assert answer.status == 200, answer
+            page = answer.json()
             yield from page["items"]
             cursor = page["next_cursor"]
 
