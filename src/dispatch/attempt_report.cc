@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "core/destination_counters.h"
+#include "core/trace.h"
 
 namespace hookonce {
 namespace {
@@ -17,16 +18,25 @@ std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
+void log_delivered(const Lease& lease, const AttemptResult& result) {
+  if (!log_enabled(LogLevel::kInfo)) return;
+  const std::string text = lease.event.text();
+  const LogField event("event", text), destination("destination", lease.destination), attempt("attempt", lease.attempt),
+      status("status", result.status), ms("ms", milliseconds(result.duration));
+  const std::string_view trace = lease.headers ? trace_id(*lease.headers) : std::string_view();
+  if (trace.empty()) {
+    log_info("delivered", {event, destination, attempt, status, ms});
+  } else {
+    log_info("delivered", {event, destination, attempt, status, ms, {"trace", trace}});
+  }
+}
+
 void log_settled(const Lease& lease, const Settlement& settlement) {
   const AttemptResult& result = settlement.result;
   const std::string event = lease.event.text();
   switch (settlement.next) {
     case Next::kDelivered:
-      log_info("delivered", {{"event", event},
-                             {"destination", lease.destination},
-                             {"attempt", lease.attempt},
-                             {"status", result.status},
-                             {"ms", milliseconds(result.duration)}});
+      log_delivered(lease, result);
       return;
     case Next::kRetry:
       log_warn("failed", {{"event", event},

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/sync.h"
 #include "core/cause.h"
+#include "core/trace.h"
 #include "ingest/answers.h"
 #include "ingest/new_event.h"
 #include "ingest/source_table.h"
@@ -133,6 +134,7 @@ struct InFlight {
   std::size_t body_bytes = 0;
   std::string type;
   std::optional<std::string> key;
+  std::string trace;  // for the log; empty where none came
   Arrival arrival;
 };
 
@@ -155,11 +157,13 @@ void log_arrival(const InFlight& arrived, const AcceptFacts& facts, Cause cause,
   const std::string_view key = arrived.key ? logged(*arrived.key) : std::string_view("-");
   const std::string event = facts.id.text();
   if (facts.verdict == Verdict::kAccepted) {
-    log_info("accepted", {{"source", source},
-                          {"type", logged(arrived.type)},
-                          {"key", key},
-                          {"event", event},
-                          {"commit_ms", milliseconds(now - arrived.submitted_at)}});
+    const LogField of_source("source", source), type("type", logged(arrived.type)), of_key("key", key),
+        id("event", event), commit_ms("commit_ms", milliseconds(now - arrived.submitted_at));
+    if (arrived.trace.empty()) {
+      log_info("accepted", {of_source, type, of_key, id, commit_ms});
+    } else {
+      log_info("accepted", {of_source, type, of_key, id, commit_ms, {"trace", arrived.trace}});
+    }
     if (arrived.unwanted) {
       log_debug("unwanted",
                 {{"source", source}, {"type", logged(arrived.type)}, {"event", event}, {"reason", kUnwanted}});
@@ -339,6 +343,7 @@ void Ingest::State::submit(InFlight arrived, NewEvent event) {
   arrived.unwanted = event.destinations.empty();
   arrived.type = event.type;
   arrived.key = event.key;
+  if (log_enabled(LogLevel::kInfo)) arrived.trace = trace_id(event.headers);
   arrived.arrival = event.arrival;
   // Shared because std::function must be copyable; there is one owner.
   auto shared = std::make_shared<InFlight>(std::move(arrived));

@@ -260,3 +260,18 @@ def test_a_long_error_page_is_kept_short(start, backend):
     gateway = start(config(backend.url, "stripe", destination=QUICK))
     event = delivered(gateway, post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_long")))
     assert 0 < len(event["deliveries"][0]["attempts"][0]["response"]) <= 4096
+
+
+def test_a_trace_is_passed_on_as_it_came_and_named_in_the_log(gateway, backend):
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    parents = {"evt_traced": f"00-{trace}-00f067aa0ba902b7-01", "evt_broken": f"00-{trace}-01", "evt_none": None}
+    for event, parent in parents.items():
+        headers, body = senders.stripe(STRIPE, event)
+        extra = [("traceparent", parent), ("tracestate", "vendor=1")] if parent else []
+        assert post(gateway.ingest, "/in/stripe", (headers + extra, body)).status == 200
+    for request in backend.wait_for(3):
+        assert request.all("traceparent") == ([parents[request.provider_id]] if parents[request.provider_id] else [])
+    gateway.wait_until(lambda: gateway.log().count("delivered ") == 3)
+    traced = [line.split()[2] for line in gateway.log().splitlines() if "trace=" in line]
+    assert sorted(traced) == ["accepted", "delivered"], gateway.log()
+    assert all(line.endswith(f" trace={trace}") for line in gateway.log().splitlines() if "trace=" in line)
