@@ -1,6 +1,7 @@
 // One plot over time (uPlot draws it), with its legend and its numbers as text for those who don't see it.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { lonely } from './lonely.ts';
 
 export interface Line {
   label: string;
@@ -36,6 +37,10 @@ function piled(lines: Line[]): (number | null)[][] {
 }
 
 const HEIGHT = 150;
+const HOUR = 3600;
+const SPAN_MIN = 600;  // seconds that a plot covers at least: a gateway that has just started has one point
+// Steps of the time axis in seconds. Not below a minute, which is how the labels are written.
+const STEPS = [60, 120, 300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
 function options(props: PlotProps, width: number): uPlot.Options {
   const grid = { stroke: resolved('--line'), width: 1 };
@@ -47,9 +52,9 @@ function options(props: PlotProps, width: number): uPlot.Options {
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
+    scales: { x: { range: (_plot, low, high) => [Math.min(low, high - SPAN_MIN), high] }, y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
     axes: [
-      { ...axis, space: 60, values: '{HH}:{mm}' },
+      { ...axis, space: 60, incrs: STEPS, values: '{HH}:{mm}' },
       { ...axis, size: 56, space: 30, values: (_plot, ticks) => ticks.map((tick) => props.format(tick)) },
     ],
     series: [
@@ -58,7 +63,8 @@ function options(props: PlotProps, width: number): uPlot.Options {
         const color = resolved(line.color);
         return props.stacked
           ? { label: line.label, fill: color, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) }
-          : { label: line.label, stroke: color, width: 1.5, points: { show: false }, spanGaps: false };
+          : { label: line.label, stroke: color, width: 1.5, spanGaps: false,
+              points: { show: false, size: 5, fill: color, filter: (plot, at) => lonely([...(plot.data[at] ?? [])]) } };
       }),
     ],
   };

@@ -2,6 +2,18 @@
 from support.overview_load import ACCEPTED, CAUSES, DEAD, DELIVERED, PENDING, REJECTED, start_loaded
 
 
+# How many pixels of a canvas are coloured; axes and grid are grey.
+COLOURED = """canvas => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let coloured = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    const channels = data.slice(at, at + 3);
+    if (data[at + 3] > 200 && Math.max(...channels) - Math.min(...channels) > 60) coloured += 1;
+  }
+  return coloured;
+}"""
+
+
 def tile(page, name):
     return int(page.locator(f"[data-tile={name}] strong").inner_text().replace(",", ""))
 
@@ -22,6 +34,9 @@ def test_the_overview_shows_the_numbers_of_the_load(start, backend, window):
     needs = page.locator(".needs").inner_text()
     for part in ("stripe", "held", f"{DEAD} dead letters"):
         assert part in needs, needs
+    # Only a minute or two have anything to show, and they must be seen all the same.
+    for plot in page.locator(".plots canvas").all():
+        assert plot.evaluate(COLOURED) > 10
     assert view.serious_faults() == []
     view.screenshot("overview-loaded")
     page.get_by_label("Over time").last.select_option("1440")
