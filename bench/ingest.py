@@ -7,6 +7,7 @@ turns, one after the other and never two at once, in every repetition:
               answer, but the deliveries wait at a destination that may attempt one an hour. In its figure are all threads: HTTP,
               verification, commits, checkpoints, log, and the dispatcher that finds nothing it may start; no attempt and no
               settling is. Then the same at half of that rate
+  watched     hookonce accepting, with one reader of its live stream, as an open dashboard is
   nginx       `return 200`, one worker: no signature, no parsing, no disk. A bound for any HTTP server, not a peer in kind
   fastapi, django, webhook   what peers/start.py tells of, each with its database where it has one
   delivering  hookonce with a destination that answers 200 (another nginx), so it delivers while it accepts
@@ -35,7 +36,7 @@ from bars import Bar, micros_per, pairwise
 from load import CONNECTIONS, DUPLICATE_EVERY, FOREIGN_CORES_MAX, BenchError, fdatasync_ms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-REPEATED = ("hookonce", "nginx", "fastapi", "django", "webhook", "delivering")
+REPEATED = ("hookonce", "watched", "nginx", "fastapi", "django", "webhook", "delivering")
 ONCE = ("stalls", "memory")
 
 
@@ -58,6 +59,7 @@ def compared_rows(rate, cpu):
         Bar("CPU per event against nginx's per request", "times", 2, 2.8).row(pairwise(cpu["hookonce"], cpu["nginx"])),
         Bar("CPU per event of FastAPI + Redis against ours", "times", 1, 6, "min").row(pairwise(cpu["fastapi"], cpu["hookonce"])),
         Bar("CPU per event of Django + PostgreSQL against ours", "times", 1, 25, "min").row(pairwise(cpu["django"], cpu["hookonce"])),
+        Bar("CPU per event with the live stream read, against without", "times", 2, 1.1).row(pairwise(cpu["watched"], cpu["hookonce"])),
         Bar("rate against nginx's", "times", 2, 0.3, "min").row(pairwise(rate["hookonce"], rate["nginx"])),
         Bar("rate against FastAPI + Redis", "times", 1, 5, "min").row(pairwise(rate["hookonce"], rate["fastapi"])),
         Bar("rate against Django + PostgreSQL", "times", 1, 30, "min").row(pairwise(rate["hookonce"], rate["django"])),
@@ -78,7 +80,7 @@ def steady_rows(args, runs):
 
 
 def counted_rows(runs):
-    counting = [run for part in ("hookonce", "fastapi", "django", "delivering") for run in runs[part]]
+    counting = [run for part in ("hookonce", "watched", "fastapi", "django", "delivering") for run in runs[part]]
     counting += [run["half"] for run in runs["hookonce"]] + runs["stalls"]
     return [
         Bar("answers other than 200", bound=0, worst=True).row(

@@ -11,7 +11,7 @@ import sys
 import time
 
 import servers
-from load import BenchError, generate, measure
+from load import BenchError, generate, measure, stopping
 from peers import start
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -28,6 +28,19 @@ def hookonce(args, directory):
         generate(args.generator, server, args.seconds, events=WARM_UP_EVENTS)
         run = measure(args.generator, server, args.seconds)
         run["half"] = measure(args.generator, server, args.seconds, rate=half_rate([run]))
+    shutil.rmtree(directory / server.name)
+    return run
+
+
+def watched(args, directory):
+    """As hookonce, with one reader of the live stream, as an open dashboard is."""
+    with servers.hookonce(args.binary, directory, name="watched") as server:
+        reader = subprocess.Popen(["curl", "-sN", f"http://{server.admin}/api/v1/stream"], stdout=subprocess.DEVNULL)
+        with stopping(reader):
+            generate(args.generator, server, args.seconds, events=WARM_UP_EVENTS)
+            run = measure(args.generator, server, args.seconds, companion=reader.pid)
+            if reader.poll() is not None:
+                raise BenchError("the live stream broke off")
     shutil.rmtree(directory / server.name)
     return run
 
