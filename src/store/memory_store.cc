@@ -186,7 +186,7 @@ class MemoryStore final : public Store, private InboxRecords {
     MutexLock lock(mutex_);
     std::int64_t removed = 0;
     for (auto it = events_.begin(); it != events_.end() && removed < request.limit;) {
-      if (!ended_before(it->second, request.events_before)) {
+      if (!ended_before(it->second, request.before(it->second.summary.source))) {
         ++it;
         continue;
       }

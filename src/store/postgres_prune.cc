@@ -20,13 +20,18 @@ constexpr std::int64_t kWalkRows = 2000;  // events looked at by one call
 // Whoever has it prunes; "hkon" once more, with a word of its own for the schema.
 constexpr const char* kTryLock = "SELECT pg_try_advisory_xact_lock(1751871342, hashtext('prune ' || $1))";
 
-// The next events of the walk: how old they are, and whether they seem to have ended.
+// The next events of the walk: whether all behind them are kept too, whether they seem to have ended long enough ago
+// for their source, and before when that had to be.
 constexpr const char* kWalk =
     "WITH moment AS MATERIALIZED (SELECT coalesce($1, clock_timestamp()) AS now) "
-    "SELECT w.seq, w.received_at >= m.now - $4 * interval '1 microsecond' AND w.received_at <= m.now, "
-    "NOT EXISTS (SELECT FROM deliveries d WHERE d.seq = w.seq AND (d.state IN (0, 1) "
-    "OR d.ended_at >= m.now - $4 * interval '1 microsecond')), m.now "
-    "FROM moment m, (SELECT seq, received_at FROM events WHERE seq > $2 ORDER BY seq LIMIT $3) w ORDER BY w.seq";
+    "SELECT w.seq, w.received_at >= m.now - $5 * interval '1 microsecond' AND w.received_at <= m.now, "
+    "CASE WHEN w.received_at >= w.before THEN false ELSE "
+    "NOT EXISTS (SELECT FROM deliveries d WHERE d.seq = w.seq AND (d.state IN (0, 1) OR d.ended_at >= w.before)) END, "
+    "m.now, w.before "
+    "FROM moment m, LATERAL (SELECT e.seq, e.received_at, "
+    "m.now - coalesce(own.age, $4) * interval '1 microsecond' AS before "
+    "FROM (SELECT seq, received_at, source FROM events WHERE seq > $2 ORDER BY seq LIMIT $3) e "
+    "LEFT JOIN unnest($6::bytea[], $7::bigint[]) AS own (source, age) ON own.source = e.source) w ORDER BY w.seq";
 
 // Locked, so that a duplicate or a replay that comes in this moment waits, and then finds the event gone.
 constexpr const char* kLockEvents =
@@ -101,12 +106,21 @@ Result<std::int64_t> PostgresPrune::run(PostgresConnection& connection, const Po
 
 Result<std::int64_t> PostgresPrune::prune_events(PostgresConnection& connection, const PruneRequest& request,
                                                  PostgresClockTime clock) {
-  const Duration age = request.keys_now - request.events_before;
-  connection.add(kWalk, PostgresParameters().add_time(clock).add_bigint(position_).add_bigint(kWalkRows).add_bigint(
-                            std::int64_t{age.count()}));
+  const auto age = [&](Time before) { return std::int64_t{Duration(request.keys_now - before).count()}; };
+  PostgresColumn sources(PostgresType::kBytea);
+  PostgresColumn ages(PostgresType::kBigint);
+  for (const auto& [source, before] : request.events_before_of) {
+    sources.add(std::string_view(source));
+    ages.add(age(before));
+  }
+  PostgresParameters limits;
+  limits.add_time(clock).add_bigint(position_).add_bigint(kWalkRows).add_bigint(age(request.events_before));
+  limits.add_bigint(age(request.latest_before())).add_column(std::move(sources)).add_column(std::move(ages));
+  connection.add(kWalk, limits);
   HK_ASSIGN(const auto results, connection.run());
   const PostgresResult& walk = results.at(0);
   std::vector<std::int64_t> ended;
+  std::map<std::int64_t, Time> before;  // by event
   bool at_end = walk.rows() < kWalkRows;
   for (int row = 0; row < walk.rows(); ++row) {
     // Acceptance times rise with the walk, but for those of batches that were under way at once; a minute later they
@@ -116,7 +130,9 @@ Result<std::int64_t> PostgresPrune::prune_events(PostgresConnection& connection,
       break;
     }
     position_ = walk.bigint(row, 0);
-    if (walk.flag(row, 2)) ended.push_back(position_);
+    if (!walk.flag(row, 2)) continue;
+    ended.push_back(position_);
+    before[position_] = walk.time(row, 4);
   }
   if (at_end) position_ = 0;
   if (ended.empty()) return 0;
@@ -130,14 +146,13 @@ Result<std::int64_t> PostgresPrune::prune_events(PostgresConnection& connection,
   HK_ASSIGN(const auto locked, connection.run());
   const PostgresResult& events = locked[1];
   const auto records = read_deliveries(locked[2]);
-  const Time before = walk.time(0, 3) - age;
   PostgresColumn gone(PostgresType::kBigint);
   std::vector<PostgresPlace> leaving;  // A dead one may still have held its line up.
   for (int row = 0; row < events.rows(); ++row) {
     const std::int64_t seq = events.bigint(row, 0);
     bool still = true;
     for (auto it = records.lower_bound({seq, ""}); it != records.end() && it->first.first == seq; ++it) {
-      still = still && !it->second.is_open() && it->second.ended_at < before;
+      still = still && !it->second.is_open() && it->second.ended_at < before.at(seq);
     }
     if (!still) continue;
     gone.add(seq);

@@ -23,7 +23,8 @@ class PostgresPrune {
                                     PostgresClockTime clock);
   Result<std::int64_t> prune_keys(PostgresConnection& connection, std::int64_t limit, PostgresClockTime clock);
 
-  // Where the walk goes on: pending events stay in the way at the old end for as long as they are pending.
+  // Where the walk goes on: pending events, and those that their source keeps for longer than others do, stay in
+  // the way at the old end.
   std::int64_t position_ = 0;
 };
 

@@ -102,10 +102,15 @@ end
 return { count_events, in_flight, dead, oldest and oldest.received or false, waiting, call('SMEMBERS', prefix .. 'paused') }
 )lua";
 
-// Arguments: for how long events stay behind the end of their last delivery, how many rows at most. Answer: rows
-// removed. Each event goes in an order that a run which failed in the middle can repeat.
+// Arguments: for how long events stay behind the end of their last delivery, how many rows at most, then sources with a
+// time of their own: their number, and each one's name and time. Answer: rows removed. Each event goes in an order that
+// a run which failed in the middle can repeat.
 const std::string_view kPrune = R"lua(
-local before, left = '(' .. string.format('%.0f', now - number()), number()
+local age, left, own = number(), number(), {}
+for _ = 1, number() do
+  local source = argument()
+  own[source] = number()
+end
 local gone = 0
 
 -- A key stays while its window lasts or an event that held it is here.
@@ -151,6 +156,7 @@ end
 for _, source in ipairs(all_sources()) do
   local t = tag(source)
   if gone < left then
+    local before = '(' .. string.format('%.0f', now - (own[source] or age))
     for _, id in ipairs(call('ZRANGEBYSCORE', t .. 'c', '-inf', before, 'LIMIT', 0, left - gone)) do
       remove_event(t, id)
       if gone >= left then break end

@@ -208,7 +208,10 @@ class RedisStore final : public Store {
 
   Result<std::int64_t> prune(const PruneRequest& request) override {
     RedisCommand call = server_.new_call(RedisScript::kPrune, request.keys_now);
-    call.add_integer((request.keys_now - request.events_before).count()).add_integer(request.limit);
+    const auto age = [&](Time before) { return (request.keys_now - before).count(); };
+    call.add_integer(age(request.events_before)).add_integer(request.limit);
+    call.add_integer(static_cast<std::int64_t>(request.events_before_of.size()));
+    for (const auto& [source, before] : request.events_before_of) call.add(source).add_integer(age(before));
     HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kSweep));
     return (*answer).integer();
   }

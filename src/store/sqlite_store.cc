@@ -65,7 +65,7 @@ struct Writer {
     HK_TRY(accept.prepare(*database, sources, destinations, deliveries, keys, lines, replies, pauses));
     HK_TRY(claim.prepare(*database, sources, destinations, deliveries, lines, replies, pauses));
     HK_TRY(replay.prepare(destinations, deliveries, search));
-    HK_TRY(upkeep.prepare(*database, deliveries, keys, lines));
+    HK_TRY(upkeep.prepare(*database, deliveries, keys, lines, sources));
     return records.prepare(*database, sources, destinations, deliveries, keys, lines, replies, accept);
   }
 

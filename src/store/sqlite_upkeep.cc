@@ -6,16 +6,18 @@ namespace hookonce {
 
 namespace {
 
-// Events looked at by one call. Pending ones stay in the way at the old end for as long as they are pending, so a walk
-// goes on in the next call instead of beginning anew.
+// Events looked at by one call. Pending ones, and those that their source keeps for longer than others do, stay in the
+// way at the old end, so a walk goes on in the next call instead of beginning anew.
 constexpr std::int64_t kWalkRows = 2000;
 
 }  // namespace
 
-Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines) {
+Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines,
+                             SqliteNames& sources) {
   deliveries_ = &deliveries;
   keys_ = &keys;
   lines_ = &lines;
+  sources_ = &sources;
   return prepare_all(
       database,
       {
@@ -34,6 +36,8 @@ Status SqliteUpkeep::prepare(Database& database, SqliteDeliveries& deliveries, S
 
 Result<std::int64_t> SqliteUpkeep::prune(const PruneRequest& request) {
   std::int64_t removed = 0;
+  HK_ASSIGN(const auto limits, own_limits(request));
+  const Time latest = request.latest_before();
   HK_ASSIGN(const std::vector<OldEvent> events, next_events(position_));
   bool at_end = static_cast<std::int64_t>(events.size()) < kWalkRows;
   for (const OldEvent& event : events) {
@@ -43,12 +47,13 @@ Result<std::int64_t> SqliteUpkeep::prune(const PruneRequest& request) {
     }
     // Acceptance times rise with the sequence, so the rest is young too; unless this one was stamped by a clock that
     // ran ahead.
-    if (event.received_at >= request.events_before && event.received_at <= request.keys_now) {
+    if (event.received_at >= latest && event.received_at <= request.keys_now) {
       at_end = true;
       break;
     }
     position_ = event.seq;
-    HK_ASSIGN(const bool ended, has_ended(event, request.events_before));
+    const auto own = limits.find(event.source);
+    HK_ASSIGN(const bool ended, has_ended(event, own == limits.end() ? request.events_before : own->second));
     if (!ended) continue;
     HK_TRY(remove_event(event, request.keys_now));
     ++removed;
@@ -64,6 +69,15 @@ Result<std::int64_t> SqliteUpkeep::prune(const PruneRequest& request) {
   return removed + keys;
 }
 
+Result<std::map<std::int64_t, Time>> SqliteUpkeep::own_limits(const PruneRequest& request) {
+  std::map<std::int64_t, Time> limits;
+  for (const auto& [name, before] : request.events_before_of) {
+    HK_ASSIGN(const std::optional<std::int64_t> source, sources_->find(name));
+    if (source) limits[*source] = before;
+  }
+  return limits;
+}
+
 Result<std::vector<SqliteUpkeep::OldEvent>> SqliteUpkeep::next_events(std::int64_t from) {
   std::vector<OldEvent> events;
   Query query(next_events_);
@@ -77,6 +91,7 @@ Result<std::vector<SqliteUpkeep::OldEvent>> SqliteUpkeep::next_events(std::int64
 }
 
 Result<bool> SqliteUpkeep::has_ended(const OldEvent& event, Time before) {
+  if (event.received_at >= before) return false;  // and so nothing more need be read
   HK_ASSIGN(const std::vector<PlacedDelivery> deliveries, deliveries_->of_event(event.seq));
   Time end = event.received_at;
   for (const PlacedDelivery& delivery : deliveries) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "store/sqlite_deliveries.h"
 #include "store/sqlite_keys.h"
 #include "store/sqlite_lines.h"
+#include "store/sqlite_names.h"
 #include "store/store.h"
 
 namespace hookonce {
@@ -19,7 +21,8 @@ namespace hookonce {
 class SqliteUpkeep {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines);
+  Status prepare(Database& database, SqliteDeliveries& deliveries, SqliteKeys& keys, SqliteLines& lines,
+                 SqliteNames& sources);
 
   // REQUIRES: within a write transaction. The walk over old events goes on where the last call ended.
   Result<std::int64_t> prune(const PruneRequest& request);
@@ -36,6 +39,8 @@ class SqliteUpkeep {
     Time keys_until{};
     KeyHash body_hash{};
   };
+  // The request's limits of single sources, by the numbers that rows have.
+  Result<std::map<std::int64_t, Time>> own_limits(const PruneRequest& request);
   Result<std::vector<OldEvent>> next_events(std::int64_t from);
   Result<bool> has_ended(const OldEvent& event, Time before);
   Status remove_event(const OldEvent& event, Time now);
@@ -45,6 +50,7 @@ class SqliteUpkeep {
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteKeys* keys_ = nullptr;
   SqliteLines* lines_ = nullptr;
+  SqliteNames* sources_ = nullptr;
   std::int64_t position_ = 0;  // sequence number behind which the walk goes on
   Statement next_events_;
   Statement remove_event_;

@@ -13,11 +13,15 @@
 // passes; the memory store is the readable specification.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -157,6 +161,10 @@ struct PruneRequest {
   Time events_before{};  // events whose last delivery ended before this
   Time keys_now{};       // dedup keys whose window is over at this moment and whose event is gone
   int limit = 500;       // rows at most, so that a commit behind it does not wait long
+  std::map<std::string, Time, std::less<>> events_before_of{};  // instead of events_before, for the events of a source
+
+  Time before(std::string_view source) const;
+  Time latest_before() const;  // of any source: what was accepted later is kept
 };
 
 class InboxRecords;  // store/inbox_records.h
@@ -235,6 +243,17 @@ class Store {
   // this.
   virtual InboxRecords* records() { return nullptr; }
 };
+
+inline Time PruneRequest::before(std::string_view source) const {
+  const auto own = events_before_of.find(source);
+  return own == events_before_of.end() ? events_before : own->second;
+}
+
+inline Time PruneRequest::latest_before() const {
+  Time latest = events_before;
+  for (const auto& [source, before] : events_before_of) latest = std::max(latest, before);
+  return latest;
+}
 
 inline Result<std::optional<Reply>> Store::reply(const EventId&) {
   return std::optional<Reply>();

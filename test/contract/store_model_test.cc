@@ -238,7 +238,8 @@ class StoreModel : public StoreFixture {
           const LineRule rule{destination(), chance(70), chance(50)};
           compare("apply_line_rule", store_->apply_line_rule(rule, now_), model_->apply_line_rule(rule, now_));
         }
-        const PruneRequest request{now_ - std::chrono::seconds(60 + pick(100)), now_};
+        PruneRequest request{now_ - std::chrono::seconds(60 + pick(100)), now_};
+        if (chance(30)) request.events_before_of[source()] = now_ - std::chrono::seconds(pick(300));
         ASSERT_OK(store_->prune(request));
         ASSERT_OK(model_->prune(request));
         return;

@@ -74,6 +74,72 @@ TEST_P(StoreRetention, AKeyStillFindsAnOlderEventWhenItsNewerHolderIsPruned) {
   EXPECT_EQ(list({.key = "k"}), kept);
 }
 
+TEST_P(StoreRetention, ASourceMayKeepItsEventsForAnotherTimeThanTheRest) {
+  const auto put = [&](const std::string& source) {
+    const EventId id = accept(NewEventBuilder().source(source).window(seconds(1)).build()).id;
+    settle(success(lease()));
+    return id;
+  };
+  const EventId short_one = put("short");
+  const EventId long_one = put("long");
+  const EventId plain_one = put("shop");
+  pass(hours(2));
+  const EventId young = put("short");
+  const auto prune = [&] {
+    return store_->prune(
+        {.events_before = now_ - hours(10),
+         .keys_now = now_,
+         .events_before_of = {{"long", now_ - hours(100)}, {"never seen", now_}, {"short", now_ - hours(1)}}});
+  };
+  ASSERT_OK(prune());
+  EXPECT_EQ(list(), (std::vector<EventId>{young, plain_one, long_one}));
+  EXPECT_FALSE(store_->get(short_one).value().has_value());
+  pass(hours(9));
+  ASSERT_OK(prune());
+  EXPECT_EQ(list(), std::vector<EventId>{long_one}) << "a kept one is in nobody's way";
+  pass(hours(90));
+  ASSERT_OK(prune());
+  EXPECT_EQ(list(), std::vector<EventId>{});
+}
+
+TEST_P(StoreRetention, ASourcesOwnTimeCountsFromTheEndOfTheLastDeliveryToo) {
+  const EventId id = accept(NewEventBuilder().source("short").to({"a", "b"}).build()).id;
+  settle(success(lease("a")));
+  pass(hours(5));
+  const auto prune = [&] {
+    return store_->prune(
+        {.events_before = now_ - hours(100), .keys_now = now_, .events_before_of = {{"short", now_ - hours(1)}}});
+  };
+  ASSERT_OK(prune());
+  ASSERT_EQ(list(), std::vector<EventId>{id}) << "a pending event is never pruned";
+  settle(death(lease("b")));
+  pass(hours(1));
+  ASSERT_OK(prune());
+  EXPECT_EQ(list(), std::vector<EventId>{id}) << "exactly so long stays";
+  pass(Duration(1));
+  ASSERT_OK(prune());
+  EXPECT_EQ(list(), std::vector<EventId>{});
+}
+
+TEST_P(StoreRetention, EventsThatAreKeptLongerStandInNobodysWay) {
+  constexpr int kMany = 2500;  // more than one call walks over
+  std::vector<NewEvent> events;
+  for (int i = 0; i < kMany; ++i) events.push_back(NewEventBuilder().source("long").to({}).build());
+  for (int i = 0; i < 3; ++i) events.push_back(NewEventBuilder().source("short").to({}).build());
+  ASSERT_OK(store_->commit(events, {}, now_));
+  pass(hours(2));
+  std::int64_t removed = 0;
+  for (int call = 0; call < 3; ++call) {
+    const auto part = store_->prune(
+        {.events_before = now_ - hours(1), .keys_now = now_, .events_before_of = {{"long", now_ - hours(100)}}});
+    ASSERT_OK(part);
+    removed += *part;
+  }
+  EXPECT_EQ(list({.source = "short"}), std::vector<EventId>{});
+  EXPECT_GE(removed, 3);
+  EXPECT_EQ(store_->stats(now_)->events, kMany);
+}
+
 TEST_P(StoreRetention, OnePruneRemovesNoMoreThanItsLimitAndTheNextGoesOn) {
   std::vector<NewEvent> events;
   for (int i = 0; i < 30; ++i) events.push_back(NewEventBuilder().to({}).build());

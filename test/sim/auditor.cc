@@ -214,7 +214,7 @@ void Auditor::pruned(const PruneRequest& request, Store& truth) {
     event.pruned = true;
     touched_.erase(id);
     for (const auto& [name, delivery] : event.deliveries) {
-      if (is_open(delivery.state) || delivery.ended_at >= request.events_before)
+      if (is_open(delivery.state) || delivery.ended_at >= request.before(event.source))
         return fail("{} was pruned, and its delivery to {} is {}", id.text(), name, to_string(delivery.state));
     }
   }

@@ -235,6 +235,7 @@ void Simulation::reload(Instance& instance) {
 void Simulation::prune(Instance& instance) {
   PruneRequest request;
   request.events_before = world_.now() - world_.plan.retention;
+  request.events_before_of[world_.plan.sources.front().name] = world_.now() - world_.plan.retention / 2;
   request.keys_now = world_.now();
   request.limit = world_.random.percent(20) ? 1 : kPruneRows;
   const auto removed = instance.store.prune(request);
