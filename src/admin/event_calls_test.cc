@@ -212,6 +212,46 @@ TEST_F(AdminEvents, SecretsAreMaskedUnlessRevealed) {
   }
 }
 
+TEST_F(AdminEvents, WhatASourceRedactsIsNeverShownAndStaysAsItCame) {
+  Config config = shop_config();
+  config.sources.at("shop").redact = {*FieldSpec::parse("json:/card/number"), *FieldSpec::parse("header:x-customer"),
+                                      *FieldSpec::parse("header:Authorization")};
+  configure(std::move(config));
+  const std::string body = R"({"card":{"number":"4242", "brand":"visa"}})";
+  const EventId id = put(NewEventBuilder()
+                             .headers({{"X-Customer", "ada"}, {"Authorization", "Basic x"}, {"X-Gitlab-Token", "t0"}})
+                             .body(body)
+                             .build());
+  for (const char* query : {"", "?reveal=true"}) {
+    const json::object event = shown(id, query);
+    EXPECT_EQ(event.at("body"), R"({"card":{"number":"[redacted]", "brand":"visa"}})");
+    EXPECT_FALSE(event.contains("body_hidden"));
+    EXPECT_EQ(event.at("size"), body.size());
+    EXPECT_EQ(to_json(event.at("headers")),
+              std::string(R"([["X-Customer","[redacted]"],["Authorization","[redacted]"],["X-Gitlab-Token",")") +
+                  (*query == '\0' ? "[masked]" : "t0") + R"("]])");
+  }
+  const auto leases = claim("backend");
+  ASSERT_EQ(leases.size(), 1u);
+  EXPECT_EQ(*leases[0].body, body) << "the destination gets what arrived";
+}
+
+TEST_F(AdminEvents, ABodyInWhichNothingCanBeFoundIsNotShown) {
+  Config config = shop_config();
+  config.sources.at("shop").redact = {*FieldSpec::parse("json:/card/number")};
+  configure(std::move(config));
+  const json::object event = shown(put(NewEventBuilder().body(R"({"card":{"number":"4242)").build()), "?reveal=true");
+  EXPECT_TRUE(event.at("body").is_null());
+  EXPECT_EQ(event.at("body_hidden"), "`redact` hides parts of it, and it is not JSON");
+  EXPECT_FALSE(event.contains("body_base64"));
+  const json::object bytes = shown(put(NewEventBuilder().body("\xff\xfe").build()));
+  EXPECT_TRUE(bytes.at("body").is_null());
+  EXPECT_FALSE(bytes.contains("body_base64"));
+  EXPECT_EQ(shown(put(NewEventBuilder().body("").build())).at("body"), "");
+  const json::object other = shown(put(NewEventBuilder().source("other").body("{").build()));
+  EXPECT_EQ(other.at("body"), "{") << "another source hides nothing";
+}
+
 TEST_F(AdminEvents, AReplayPutsTheDeliveriesBackAndNudges) {
   const EventId id = put(NewEventBuilder().to({"backend", "billing"}).build());
   settle(success(claim("backend").at(0)));

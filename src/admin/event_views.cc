@@ -4,6 +4,7 @@
 #include "admin/masking.h"
 #include "base/bytes.h"
 #include "core/cause.h"
+#include "core/redact.h"
 
 namespace hookonce {
 
@@ -90,30 +91,55 @@ json::object summary_view(const EventSummary& event) {
 }
 
 json::array headers_view(const Headers& headers, std::string_view source_name, const DetailOptions& options) {
+  const auto known = options.config.sources.find(source_name);
+  const SourceConfig* source = known == options.config.sources.end() ? nullptr : &known->second;
   // The header in which this source's senders put their token is a secret whatever its name.
-  std::string_view token_header;
-  const auto source = options.config.sources.find(source_name);
-  if (source != options.config.sources.end() && source->second.token) token_header = source->second.token->header;
+  const std::string_view token_header = source != nullptr && source->token ? source->token->header : std::string_view();
 
-  json::array view;
-  for (const Header& header : headers.items()) {
+  const auto shown = [&](const Header& header) -> std::string_view {
+    if (source != nullptr && hides_header(source->redact, header.name)) return kRedacted;
     const bool secret =
         bears_secret(header.name) || (!token_header.empty() && equals_ignore_case(header.name, token_header));
-    view.push_back(json::array{json_text(header.name),
-                               json_text(secret && !options.reveal ? kMasked : std::string_view(header.value))});
+    return secret && !options.reveal ? kMasked : std::string_view(header.value);
+  };
+  json::array view;
+  for (const Header& header : headers.items()) {
+    view.push_back(json::array{json_text(header.name), json_text(shown(header))});
   }
   return view;
+}
+
+bool add_body(json::object& view, std::string_view body, std::string_view source_name, const Config& config,
+              std::size_t limit) {
+  const auto source = config.sources.find(source_name);
+  std::optional<std::string> redacted;
+  if (source != config.sources.end() && !source->second.redact.empty()) {
+    Result<std::string> shown = redacted_body(source->second.redact, body);
+    if (!shown.ok()) {
+      view["body"] = nullptr;
+      view["body_hidden"] = json_text(shown.status().message());
+      return false;
+    }
+    body = redacted.emplace(std::move(shown).value());
+  }
+  const bool cut = body.size() > limit;
+  // What is cut within a character would be no text any more.
+  const bool is_text = cut && is_utf8(body);
+  body = body.substr(0, limit);
+  while (is_text && !is_utf8(body)) body.remove_suffix(1);
+  if (is_utf8(body)) {
+    view["body"] = json_text(body);
+  } else {
+    view["body_base64"] = to_base64(body);
+  }
+  return cut;
 }
 
 json::object detail_view(const EventDetail& event, const DetailOptions& options) {
   json::object view = summary_view(event.summary);
   view["ordering_key"] = event.ordering_key ? json::value(json_text(*event.ordering_key)) : json::value(nullptr);
   view["headers"] = headers_view(event.headers, event.summary.source, options);
-  if (is_utf8(event.body)) {
-    view["body"] = json::string(event.body);
-  } else {
-    view["body_base64"] = to_base64(event.body);
-  }
+  add_body(view, event.body, event.summary.source, options.config);
   const auto source = options.config.sources.find(event.summary.source);
   const std::vector<Conclusion> conclusions =
       conclude(event.arrivals, source == options.config.sources.end() ? nullptr : &source->second);

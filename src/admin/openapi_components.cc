@@ -42,7 +42,8 @@ constexpr std::string_view kText = R"json({
       "type":"array","description":"As they arrived, in order.",
       "items":{"type":"array","prefixItems":[{"type":"string"},{"type":"string"}],"minItems":2,"maxItems":2}
      },
-     "body":{"type":"string","description":"Where the bytes are UTF-8."},
+     "body":{"type":["string","null"],"description":"Where the bytes are UTF-8. Null: it is not shown."},
+     "body_hidden":{"type":"string","description":"Why it is not shown."},
      "body_base64":{"type":"string","contentEncoding":"base64","description":"Where they are not."},
      "arrivals":{
       "type":"array","items":{"$ref":"#/components/schemas/Arrival"},
@@ -242,7 +243,9 @@ constexpr std::string_view kText = R"json({
      },
      "ordering_key":{"type":["string","null"]},
      "ack_deadline":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
-     "max_body":{"type":"integer","description":"In bytes."},"counts":{"$ref":"#/components/schemas/Counts"},
+     "max_body":{"type":"integer","description":"In bytes."},
+     "redact":{"type":"array","items":{"type":"string"},"description":"Parts of its requests that are not shown."},
+     "retention":{"type":["string","null"],"description":"Null: the store's."},"counts":{"$ref":"#/components/schemas/Counts"},
      "alarm":{
       "type":["object","null"],"description":"Not null while many requests to it are rejected.",
       "properties":{
@@ -254,7 +257,8 @@ constexpr std::string_view kText = R"json({
     },
     "required":[
      "name","provider","path","secrets","destinations","tolerance","dedup_key","dedup_also","dedup_window",
-     "missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body","counts","alarm"
+     "missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body","redact","retention",
+     "counts","alarm"
     ]
    },
    "Destination":{

@@ -34,7 +34,8 @@ constexpr std::string_view kText = R"json(
              "first_at":{"type":"string","format":"date-time"},"last_at":{"type":"string","format":"date-time"},
              "count":{"type":"integer"},"path":{"type":"string"},"size":{"type":"integer"},
              "headers":{"type":"array","items":{"type":"array","items":{"type":"string"}}},
-             "body":{"type":"string"},"body_base64":{"type":"string"},"body_cut":{"type":"boolean"}
+             "body":{"type":["string","null"]},"body_base64":{"type":"string"},"body_cut":{"type":"boolean"},
+             "body_hidden":{"type":"string","description":"Why the body is not shown."}
             },
             "required":[
              "id","source","code","reason","remote","first_at","last_at","count","path","size","headers","body_cut"

@@ -32,18 +32,7 @@ json::object view_of(const RejectedRequest& request, const Config& config) {
                     {"path", json_text(request.path)},
                     {"size", request.body.size()}};
   view["headers"] = headers_view(request.headers, request.source, {config, false});
-  const bool cut = request.body.size() > kRejectedBodyShown;
-  std::string body = request.body.substr(0, kRejectedBodyShown);
-  view["body_cut"] = cut;
-  // What is cut within a character would be no text any more.
-  if (cut && is_utf8(request.body)) {
-    while (!is_utf8(body)) body.pop_back();
-  }
-  if (is_utf8(body)) {
-    view["body"] = json::string(body);
-  } else {
-    view["body_base64"] = to_base64(body);
-  }
+  view["body_cut"] = add_body(view, request.body, request.source, config, kRejectedBodyShown);
   return view;
 }
 

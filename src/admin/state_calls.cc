@@ -120,6 +120,8 @@ json::object source_view(const SourceConfig& source, const CallContext& context)
       source.ordering_key ? json::value(json_text(source.ordering_key->text())) : json::value(nullptr);
   view["ack_deadline"] = format_duration(source.ack_deadline);
   view["max_body"] = source.max_body;
+  view["redact"] = specs(source.redact);
+  view["retention"] = source.retention ? json::value(format_duration(*source.retention)) : json::value(nullptr);
   view["counts"] = counts_view(source.name, context.now);
   view["alarm"] = alarm_view(source.name, context.now);
   return view;

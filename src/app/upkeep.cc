@@ -121,7 +121,11 @@ bool Upkeep::may_prune(Time now) {
 
 void Upkeep::prune(Time now) {
   PruneRequest request;
-  request.events_before = now - config()->store.retention;
+  const auto current = config();
+  request.events_before = now - current->store.retention;
+  for (const auto& [name, source] : current->sources) {
+    if (source.retention) request.events_before_of[name] = now - *source.retention;
+  }
   request.keys_now = now;
   request.limit = kPruneRows;
   const Duration began = steady_now();

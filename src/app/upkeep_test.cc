@@ -84,6 +84,20 @@ TEST_F(UpkeepTest, FollowsAReloadedRetention) {
   EXPECT_EQ(events(), 0);
 }
 
+TEST_F(UpkeepTest, ASourcesOwnRetentionGoesBeforeTheStores) {
+  accept(3);
+  clock_.advance(std::chrono::hours(2));
+  Config config;
+  config.sources["shop"].retention = std::chrono::hours(3);
+  config.store.retention = std::chrono::hours(1);
+  upkeep_->configure(std::make_shared<const Config>(config));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 3);
+  clock_.advance(std::chrono::hours(1) + Duration(1));
+  upkeep_->run(clock_.now());
+  EXPECT_EQ(events(), 0);
+}
+
 TEST_F(UpkeepTest, PrunesNothingWhileTheClocksHaveParted) {
   accept(3);
   clock_.advance(std::chrono::hours(48));

@@ -133,6 +133,9 @@ std::string body_text(const json::object& event, const ShowOptions& options) {
   if (const auto encoded = json_string(event, "body_base64")) {
     return heading(fmt::format("body  {}, not text; in base64", size), options.colour) + *encoded + "\n";
   }
+  if (const auto why = json_string(event, "body_hidden")) {
+    return heading(fmt::format("body  {}, not shown: {}", size, printable(*why)), options.colour);
+  }
   const std::string body = json_string(event, "body").value_or("");
   std::string out = heading(fmt::format("body  {}", size), options.colour);
   if (body.empty()) return out;

@@ -105,5 +105,10 @@ TEST(IndentedJson, KeepsEveryToken) {
   EXPECT_EQ(indented_json("  7 "), "7");
 }
 
+TEST(EventText, ABodyThatIsNotShownSaysWhy) {
+  const std::string text = event_text({{"size", 7}, {"body", nullptr}, {"body_hidden", "it is not JSON"}}, {});
+  EXPECT_NE(text.find("body  7 B, not shown: it is not JSON\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace hookonce

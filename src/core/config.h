@@ -104,7 +104,9 @@ struct SourceConfig {
   std::optional<LateReplyConfig> late_reply;    // nullopt: a late reply is kept and goes nowhere
   std::optional<FieldSpec> ordering_key;
   Duration ack_deadline{};
-  RetryHabits retries;  // the provider's
+  std::vector<FieldSpec> redact;      // what people may not see, as core/redact.h takes it
+  std::optional<Duration> retention;  // nullopt: the store's
+  RetryHabits retries;                // the provider's
   std::size_t max_body = 0;
   std::optional<HmacScheme> hmac;
   std::optional<TokenScheme> token;

@@ -48,6 +48,9 @@ constexpr Meant kMeant[] = {
     {ConfigSection::kSource, "synchronous", "mode"},
     {ConfigSection::kSource, "sync", "mode"},
     {ConfigSection::kSource, "response_url", "late_reply"},
+    {ConfigSection::kSource, "mask", "redact"},
+    {ConfigSection::kSource, "hide", "redact"},
+    {ConfigSection::kSource, "keep", "retention"},
     {ConfigSection::kSourceDestination, "type", "types"},
     {ConfigSection::kSourceDestination, "events", "types"},
     {ConfigSection::kSourceDestination, "if", "when"},
@@ -101,7 +104,7 @@ constexpr Home kHomes[] = {
     {"tls_key", "[server]"},
     {"trusted_proxies", "[server]"},
     {"public_url", "[server]"},
-    {"retention", "[store]"},
+    {"retention", "[store] or [sources.NAME]"},
     {"rejected_limit", "[store]"},
     {"rejected_bytes", "[store]"},
     {"provider", "[sources.NAME]"},
@@ -116,6 +119,7 @@ constexpr Home kHomes[] = {
     {"late_reply", "[sources.NAME]"},
     {"ordering_key", "[sources.NAME]"},
     {"ack_deadline", "[sources.NAME]"},
+    {"redact", "[sources.NAME]"},
     {"hmac", "[sources.NAME]"},
     {"url", "[destinations.NAME]"},
     {"timeout", "[destinations.NAME]"},
@@ -144,6 +148,7 @@ std::string form_of(ConfigSection section, std::string_view table, std::string_v
   if (key == "destinations" && section == ConfigSection::kSource) return "a list: destinations = [\"backend\"]";
   if (key == "mode") return "a word: mode = \"sync\"";
   if (key == "late_reply") return "a word: late_reply = \"response_url\"";
+  if (key == "redact") return "a list: redact = [\"json:/card/number\"]";
   if (key == "types") return "a list: types = [\"invoice.*\"]";
   if (key == "trusted_proxies") return "a list: trusted_proxies = [\"10.0.0.0/8\"]";
   if (key == "admin_hosts") return "a list: admin_hosts = [\"hooks.example.com\"]";

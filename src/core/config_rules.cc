@@ -91,7 +91,8 @@ void warn_of_unused(const Config& config, ConfigTables& destinations) {
 void check_retention(const Config& config, ConfigTable& store) {
   std::vector<std::string> longer;
   for (const auto& [name, source] : config.sources) {
-    if (source.dedup_window > config.store.retention) longer.push_back(name);
+    // One that has its own is warned of by its own.
+    if (!source.retention && source.dedup_window > config.store.retention) longer.push_back(name);
   }
   if (longer.empty()) return;
   if (store.find("retention") == nullptr) return;  // The default is the store's own, which its documentation tells.

@@ -154,6 +154,39 @@ TEST_F(ConfigSectionsTest, SchemesAreRequiredForTheirProviderAndForbiddenElsewhe
   EXPECT_THAT(generic("hmac", "hmac = { header = \"X-S\", prefix = \"\", signed = \"{id}.{body}\" }"), IsEmpty());
 }
 
+TEST_F(ConfigSectionsTest, ASourceSaysWhatIsNotShownAndForHowLongItIsKept) {
+  const LoadedConfig loaded = load(kSource +
+                                   "redact = [\"json:/cards/*/number\", \"header:authorization\"]\n"
+                                   "retention = \"60d\"" +
+                                   "\n" + kDestination);
+  ASSERT_TRUE(loaded.ok());
+  const SourceConfig& source = loaded.config.sources.at("s");
+  EXPECT_EQ(source.redact, (std::vector<FieldSpec>{*FieldSpec::parse("json:/cards/*/number"),
+                                                   *FieldSpec::parse("header:authorization")}));
+  EXPECT_EQ(source.retention, std::chrono::hours(60 * 24));
+  EXPECT_EQ(load(kSource + kDestination).config.sources.at("s").retention, std::nullopt);
+  EXPECT_THAT(source_problems("redact = \"json:card\""), ElementsAre(HasSubstr("sources.s.redact: ")));
+  EXPECT_THAT(source_problems("redact = [7]"), ElementsAre(HasSubstr("sources.s.redact: ")));
+  EXPECT_THAT(source_problems("retention = \"0s\""), ElementsAre(HasSubstr("sources.s.retention: ")));
+  EXPECT_THAT(source_problems("retention = \"7d\""),
+              ElementsAre(HasSubstr("warning: sources.s.retention: 7d is shorter than the dedup_window, 30d")));
+}
+
+TEST_F(ConfigSectionsTest, TheStoresRetentionIsNotWarnedOfForASourceWithItsOwn) {
+  const std::string store = "[store]\nretention = \"7d\"\n";
+  EXPECT_THAT(problems(store + kSource + "retention = \"30d\"" + "\n" + kDestination), IsEmpty());
+  EXPECT_THAT(problems(store + kSource + "retention = \"1d\"\ndedup_window = \"5d\"" + "\n" + kDestination),
+              testing::Not(testing::Contains(HasSubstr("store.retention"))));
+}
+
+TEST_F(ConfigSectionsTest, AHiddenPlaceThatIsShownAsAKeyIsWarnedOf) {
+  EXPECT_THAT(source_problems("redact = [\"json:/card\"]\ndedup_key = \"json:/card/id\""),
+              ElementsAre(HasSubstr("warning: sources.s.redact: hides `json:/card/id`, which dedup_key reads")));
+  EXPECT_THAT(source_problems("redact = [\"header:x-a\"]\nordering_key = \"header:X-A\""),
+              ElementsAre(HasSubstr("warning: sources.s.redact: hides `header:X-A`, which ordering_key reads")));
+  EXPECT_THAT(source_problems("redact = [\"json:/card/number\"]\ndedup_key = \"json:/card/id\""), IsEmpty());
+}
+
 TEST_F(ConfigSectionsTest, AnHmacSchemeIsReadWhole) {
   const LoadedConfig loaded = load(
       "[sources.s]\nprovider = \"hmac\"\nsecrets = [\"env:SET\"]\ndedup_key = \"json:/id\"\ndestinations = [\"d\"]\n"

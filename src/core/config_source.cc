@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "core/config_sections.h"
+#include "core/redact.h"
 
 namespace hookonce {
 
@@ -16,6 +17,7 @@ using std::chrono::minutes;
 constexpr std::size_t kPathMax = 1024;
 constexpr Limits<Duration> kToleranceLimits{milliseconds(1), kLongest};
 constexpr Limits<Duration> kDedupWindowLimits{milliseconds(1), kLongest};
+constexpr Limits<Duration> kRetentionLimits{milliseconds(1), kLongest};
 constexpr Limits<Duration> kAckDeadlineLimits{milliseconds(1), minutes(5)};  // no provider waits longer
 
 const ProviderTraits* read_provider(ConfigTable& table, const ConfigWorld& world) {
@@ -115,6 +117,32 @@ void read_dedup(ConfigTable& table, SourceConfig& source) {
   if (table.read("missing_key", {"accept", "hash", "reject"}, word)) source.missing_key = static_cast<MissingKey>(word);
   table.read("rearm", source.rearm);
   table.read("ordering_key", source.ordering_key);
+}
+
+// What becomes the event's key or ordering key is shown with it, in lists and logs.
+void warn_of_shown_key(ConfigTable& table, std::string_view key, const FieldSpec& field, const SourceConfig& source) {
+  if (!hides_field(source.redact, field)) return;
+  table.warn("redact",
+             fmt::format("hides `{0}`, which {1} reads: the value is shown all the same, as the event's key in "
+                         "lists and logs; take another place for {1}",
+                         field.text(), key));
+}
+
+void read_data_care(ConfigTable& table, SourceConfig& source) {
+  Duration retention{};
+  if (table.read("retention", kRetentionLimits, retention)) {
+    source.retention = retention;
+    if (source.dedup_window > retention) {
+      table.warn("retention",
+                 fmt::format("{} is shorter than the dedup_window, {}: a late duplicate is still recognised, but the "
+                             "event it belongs to is gone and can no longer be shown; raise retention or lower "
+                             "dedup_window",
+                             format_duration(retention), format_duration(source.dedup_window)));
+    }
+  }
+  table.read("redact", source.redact);
+  for (const FieldSpec& field : source.dedup_key) warn_of_shown_key(table, "dedup_key", field, source);
+  if (source.ordering_key) warn_of_shown_key(table, "ordering_key", *source.ordering_key, source);
 }
 
 // A header's name, as hmac and token want it.
@@ -278,6 +306,7 @@ SourceConfig read_source(ConfigTable& table, const std::string& name, const Serv
   read_destinations(table, source);
   table.read("tolerance", kToleranceLimits, source.tolerance);
   read_dedup(table, source);
+  read_data_care(table, source);
   table.read("ack_deadline", kAckDeadlineLimits, source.ack_deadline);
   read_mode(table, traits, world, source);
   read_schemes(table, traits, source);

@@ -49,8 +49,9 @@ export interface Delivery {
 export type HeaderPair = [name: string, value: string];
 export interface Content {
   headers: HeaderPair[];
-  body?: string;
+  body?: string | null; // null: it is not shown, and body_hidden says why
   body_base64?: string;
+  body_hidden?: string;
 }
 export interface EventDetail extends EventSummary, Content {
   ordering_key: string | null;

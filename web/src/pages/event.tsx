@@ -144,9 +144,11 @@ function ContentOf({ event, reveal, onReveal }: { event: EventDetail; reveal: bo
   const [raw, setRaw] = useState(false);
   const [copied, setCopied] = useState(false);
   const contentType = event.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-  const pretty = event.body === undefined ? null : prettyBody(event.body, contentType);
+  const pretty = event.body == null ? null : prettyBody(event.body, contentType);
   const shown = raw || pretty === null ? event.body ?? event.body_base64 ?? '' : pretty;
   const masked = event.headers.some(([, value]) => value === '[masked]');
+  // Such a request was never sent, so it is not offered as a command.
+  const redacted = event.body_hidden !== undefined || event.headers.some(([, value]) => value === '[redacted]') || (event.body ?? '').includes('[redacted]');
   const curl = async () => {
     const sources = await api.sources().catch(() => ({ items: [] }));
     const source = sources.items.find((item) => item.name === event.source);
@@ -162,12 +164,12 @@ function ContentOf({ event, reveal, onReveal }: { event: EventDetail; reveal: bo
             <button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(true)}>{t.raw}</button>
           </span>
         )}
-        <CopyButton text={event.body ?? event.body_base64 ?? ''} label={t.copyBody} />
-        <button type="button" class="small" onClick={() => void curl()}><span aria-live="polite">{copied ? t.copied : t.copyCurl}</span></button>
+        {event.body_hidden === undefined && <CopyButton text={event.body ?? event.body_base64 ?? ''} label={t.copyBody} />}
+        {!redacted && <button type="button" class="small" onClick={() => void curl()}><span aria-live="polite">{copied ? t.copied : t.copyCurl}</span></button>}
       </div>
-      {masked && <p class="quiet">{t.curlMasked}</p>}
+      {masked && !redacted && <p class="quiet">{t.curlMasked}</p>}
       {event.body_base64 !== undefined && <p class="quiet">{t.notUtf8}</p>}
-      {shown === '' ? <p class="quiet">{t.emptyBody}</p> : <pre class="body" tabIndex={0} aria-label={t.body}>{shown}</pre>}
+      {shown === '' ? <p class="quiet">{event.body_hidden === undefined ? t.emptyBody : t.hiddenBody(event.body_hidden)}</p> : <pre class="body" tabIndex={0} aria-label={t.body}>{shown}</pre>}
       <h3>{t.headers} <span class="quiet">{event.headers.length}</span></h3>
       <dl class="headers">
         {event.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value === '' ? <span class="quiet">{t.emptyValue}</span> : value}</dd></>)}

@@ -89,7 +89,9 @@ function RejectedItem({ item, onDone }: { item: Rejected; onDone: (text: string,
         <details>
           <summary>{t.content}</summary>
           <dl class="headers">{item.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value}</dd></>)}</dl>
-          <pre class="body" tabIndex={0} aria-label={t.body}>{item.body === undefined ? item.body_base64 ?? '' : prettyBody(item.body, contentType) ?? item.body}</pre>
+          {item.body_hidden !== undefined
+            ? <p class="quiet">{t.hiddenBody(item.body_hidden)}</p>
+            : <pre class="body" tabIndex={0} aria-label={t.body}>{item.body == null ? item.body_base64 ?? '' : prettyBody(item.body, contentType) ?? item.body}</pre>}
         </details>
       </div>
     </li>

@@ -156,6 +156,7 @@ export const en = {
   curlMasked: 'Values that read [masked] are secrets; reveal them before you copy.',
   notUtf8: 'The body is not UTF-8; this is its base64.',
   emptyBody: 'The body is empty.',
+  hiddenBody: (why: string) => `The body is not shown: ${why}.`,
   emptyValue: 'empty',
   reveal: 'Reveal secrets',
   mask: 'Mask secrets',

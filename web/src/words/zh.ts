@@ -157,6 +157,7 @@ export const zh: Words = {
   curlMasked: '显示为 [masked] 的值是机密；复制前请先显示。',
   notUtf8: '正文不是 UTF-8；这里是它的 base64。',
   emptyBody: '正文为空。',
+  hiddenBody: (why) => `正文不予显示：${why}`,
   emptyValue: '空',
   reveal: '显示机密',
   mask: '隐藏机密',
