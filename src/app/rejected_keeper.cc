@@ -1,12 +1,17 @@
 #include "app/rejected_keeper.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/log.h"
 
 namespace hookonce {
+
+namespace {
+
+constexpr Duration kLookAgain = std::chrono::milliseconds(100);  // the time in which a source may write one more
+
+}  // namespace
 
 RejectedLimits rejected_share(const Config& config) {
   const auto sources = static_cast<std::int64_t>(std::max<std::size_t>(config.sources.size(), 1));
@@ -40,33 +45,55 @@ void RejectedKeeper::configure(const Config& config) {
 void RejectedKeeper::put(RejectedRequest request) {
   {
     MutexLock lock(mutex_);
-    if (!admit(request)) {
+    if (!has_room(request)) {
       not_kept_.add();
       return;
     }
     waiting_bytes_ += request.size();
+    ++sources_[request.source].waiting;
     waiting_.push_back(std::move(request));
   }
   changed_.notify_all();
 }
 
-bool RejectedKeeper::admit(const RejectedRequest& request) {
+bool RejectedKeeper::has_room(const RejectedRequest& request) {
   if (limits_.requests < 1 || request.size() > limits_.bytes) return false;
-  if (waiting_.size() >= kWaitingMax || waiting_bytes_ + request.size() > kWaitingBytesMax) return false;
-  // A second's worth may come at once: that is how a wrong secret shows itself.
-  Allowance& allowance = allowances_[request.source];
+  if (sources_[request.source].waiting >= kWaitingOfSource) return false;
+  return waiting_.size() < kWaitingMax && waiting_bytes_ + request.size() <= kWaitingBytesMax;
+}
+
+double RejectedKeeper::allowance(const std::string& name) {
+  Source& source = sources_[name];
   const Time now = clock_.now();
-  const double passed = std::chrono::duration<double>(now - allowance.at).count();
-  allowance.left = std::min(kKeptPerSecond, allowance.left + passed * kKeptPerSecond);
-  allowance.at = now;
-  if (allowance.left < 1) return false;
-  allowance.left -= 1;
-  return true;
+  const double passed = std::chrono::duration<double>(now - source.at).count();
+  source.left = std::min(kKeptPerSecond, source.left + passed * kKeptPerSecond);
+  source.at = now;
+  return source.left;
+}
+
+std::vector<RejectedRequest> RejectedKeeper::take(bool all) {
+  std::vector<RejectedRequest> taken;
+  std::deque<RejectedRequest> left;
+  for (RejectedRequest& request : waiting_) {
+    if (!all && allowance(request.source) < 1) {
+      left.push_back(std::move(request));
+      continue;
+    }
+    Source& source = sources_[request.source];
+    source.left -= 1;
+    --source.waiting;
+    waiting_bytes_ -= request.size();
+    taken.push_back(std::move(request));
+  }
+  waiting_.swap(left);
+  return taken;
 }
 
 void RejectedKeeper::flush() {
   MutexLock lock(mutex_);
-  while (writing_ || !waiting_.empty()) changed_.wait(mutex_);
+  const auto may_write = [this](const RejectedRequest& request)
+                             LOCKS_REQUIRED(mutex_) { return allowance(request.source) >= 1; };
+  while (writing_ || std::any_of(waiting_.begin(), waiting_.end(), may_write)) changed_.wait_for(mutex_, kLookAgain);
 }
 
 void RejectedKeeper::run() {
@@ -75,11 +102,14 @@ void RejectedKeeper::run() {
     RejectedLimits limits;
     {
       MutexLock lock(mutex_);
-      while (waiting_.empty() && !ending_) changed_.wait(mutex_);
-      if (waiting_.empty()) return;
-      batch.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
-      waiting_.clear();
-      waiting_bytes_ = 0;
+      while ((batch = take(ending_)).empty()) {
+        if (ending_) return;
+        if (waiting_.empty()) {
+          changed_.wait(mutex_);
+        } else {
+          changed_.wait_for(mutex_, kLookAgain);
+        }
+      }
       limits = limits_;
       writing_ = true;
     }

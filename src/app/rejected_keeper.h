@@ -1,7 +1,8 @@
 // Keeps rejected requests on a thread of its own, so that neither an answer nor a commit ever waits for it.
 //
-// Anyone on the network can cause rejections: at most kKeptPerSecond of a source are kept, and what waits to be written
-// is bounded. What is over a limit is counted (`hookonce_rejected_not_kept_total`) and dropped.
+// Anyone on the network can cause rejections: at most kKeptPerSecond of a source are written a second, a short burst
+// waits for its turn, and what waits is bounded. What is over a limit is counted (`hookonce_rejected_not_kept_total`)
+// and dropped.
 #pragma once
 
 #include <deque>
@@ -21,7 +22,8 @@
 namespace hookonce {
 
 inline constexpr double kKeptPerSecond = 10;                        // of one source; a person reads no more
-inline constexpr std::size_t kWaitingMax = 1000;                    // requests that wait to be written
+inline constexpr std::size_t kWaitingOfSource = 50;                 // a wrong secret shows itself with fewer
+inline constexpr std::size_t kWaitingMax = 1000;                    // of all sources
 inline constexpr std::int64_t kWaitingBytesMax = 32 * 1024 * 1024;  // and their bytes: one of the largest body at least
 
 class RejectedKeeper {
@@ -33,12 +35,15 @@ class RejectedKeeper {
   void configure(const Config& config);  // any thread
   void put(RejectedRequest request);     // any thread; never blocks
 
-  // Blocks until what was put before is written or dropped; for tests and for those who look at once.
+  // Blocks until what may be written by now is; for tests.
   void flush();
 
  private:
   void run();
-  bool admit(const RejectedRequest& request) LOCKS_REQUIRED(mutex_);
+  bool has_room(const RejectedRequest& request) LOCKS_REQUIRED(mutex_);
+  // Takes those whose turn it is; `all`: everything that waits.
+  std::vector<RejectedRequest> take(bool all) LOCKS_REQUIRED(mutex_);
+  double allowance(const std::string& source) LOCKS_REQUIRED(mutex_);
   void write(std::vector<RejectedRequest> batch, const RejectedLimits& limits);
 
   RejectedStore& store_;
@@ -48,12 +53,12 @@ class RejectedKeeper {
   Mutex mutex_;
   CondVar changed_;
   RejectedLimits limits_ GUARDED_BY(mutex_);
-  // How many of a source may be kept at once, and when that was counted.
-  struct Allowance {
-    double left = kKeptPerSecond;
+  struct Source {
+    std::size_t waiting = 0;
+    double left = kKeptPerSecond;  // how many may be written at `at`
     Time at{};
   };
-  std::map<std::string, Allowance, std::less<>> allowances_ GUARDED_BY(mutex_);
+  std::map<std::string, Source, std::less<>> sources_ GUARDED_BY(mutex_);
   std::deque<RejectedRequest> waiting_ GUARDED_BY(mutex_);
   std::int64_t waiting_bytes_ GUARDED_BY(mutex_) = 0;
   bool writing_ GUARDED_BY(mutex_) = false;

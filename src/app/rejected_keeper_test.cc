@@ -34,17 +34,33 @@ class RejectedKeeperTest : public testing::Test {
   std::unique_ptr<RejectedStore> store_ = make_memory_rejected();
 };
 
-TEST_F(RejectedKeeperTest, KeepsTenOfASourceASecond) {
+TEST_F(RejectedKeeperTest, WritesTenOfASourceASecondAndLetsABurstWaitForItsTurn) {
   RejectedKeeper keeper(*store_, clock_, config_);
-  for (int i = 0; i < 30; ++i) keeper.put(request(std::to_string(i)));
+  for (int i = 0; i < 20; ++i) keeper.put(request(std::to_string(i)));
   for (int i = 0; i < 3; ++i) keeper.put(request(std::to_string(i), "other"));
   keeper.flush();
   EXPECT_EQ(kept("shop"), 10u);
   EXPECT_EQ(kept("other"), 3u);
   clock_.advance(std::chrono::milliseconds(500));
-  for (int i = 30; i < 60; ++i) keeper.put(request(std::to_string(i)));
   keeper.flush();
   EXPECT_EQ(kept("shop"), 15u);
+  clock_.advance(std::chrono::seconds(60));
+  keeper.flush();
+  EXPECT_EQ(kept("shop"), 20u);
+}
+
+TEST_F(RejectedKeeperTest, AFloodOfOneSourceTakesBoundedMemoryAndNoOtherSourcesPlace) {
+  RejectedKeeper keeper(*store_, clock_, config_);
+  for (int i = 0; i < 10'000; ++i) keeper.put(request(std::to_string(i)));
+  keeper.put(request("one", "other"));
+  keeper.flush();
+  EXPECT_EQ(kept("other"), 1u);
+  for (int second = 0; second < 60; ++second) {
+    clock_.advance(std::chrono::seconds(1));
+    keeper.flush();
+  }
+  EXPECT_GE(kept("shop"), kWaitingOfSource);
+  EXPECT_LE(kept("shop"), kWaitingOfSource + 10);
 }
 
 TEST_F(RejectedKeeperTest, EachSourceHasAnEqualShare) {
@@ -84,19 +100,16 @@ class StandingStore final : public RejectedStore {
   std::size_t kept = 0;
 };
 
-TEST_F(RejectedKeeperTest, AStoreThatStandsStillHoldsNobodyUpAndTakesBoundedMemory) {
+TEST_F(RejectedKeeperTest, AStoreThatStandsStillHoldsNobodyUpAndWhatWaitsIsWrittenAtTheEnd) {
   StandingStore store;
   {
     RejectedKeeper keeper(store, clock_, config_);
     keeper.put(request("first"));
     store.entered.wait();
-    for (int i = 0; i < 3 * static_cast<int>(kWaitingMax); ++i) {
-      keeper.put(request("more"));
-      clock_.advance(std::chrono::milliseconds(100));
-    }
+    for (int i = 0; i < 3 * static_cast<int>(kWaitingOfSource); ++i) keeper.put(request("more"));
     store.go_on.set();
   }
-  EXPECT_EQ(store.kept, 1 + kWaitingMax) << "what waits is written at the end";
+  EXPECT_EQ(store.kept, 1 + kWaitingOfSource);
 }
 
 }  // namespace
