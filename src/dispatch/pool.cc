@@ -111,6 +111,11 @@ struct Slots {
   }
 };
 
+bool wants_late_reply(const OpenAttempt& attempt) {
+  const auto source = attempt.config->sources.find(attempt.lease.source);
+  return source != attempt.config->sources.end() && source->second.late_reply.has_value();
+}
+
 // Tells those who wait for a reply what has become of it. `settled` is null where the outcome could not be stored.
 void answer_waiting(Slots& slots, OpenAttempt& attempt, const Settlement& settlement, const SettleFacts* settled) {
   SyncAnswer answer;
@@ -119,7 +124,8 @@ void answer_waiting(Slots& slots, OpenAttempt& attempt, const Settlement& settle
     // After a person's replay another reply may have been there before, which is the one that counts: whoever waits
     // gets that from the store. And nobody waits at the provider any more.
     if (!attempt.lease.replay) slots.waiters.settled(settlement.event, *settlement.reply);
-    if (!attempt.lease.replay && !settlement.result.reply_url.empty()) {
+    // Also without an address: the sender of late replies says that there was none.
+    if (!attempt.lease.replay && (!settlement.result.reply_url.empty() || wants_late_reply(attempt))) {
       LateReply late{settlement.event, attempt.lease.source, settlement.result.reply_url, *settlement.reply};
       answer.late = [&sender = slots.sender, late = std::move(late), config = attempt.config] {
         sender.send_late(late, config);

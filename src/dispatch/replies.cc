@@ -53,6 +53,7 @@ Result<Reply> reply_of(const ClientResponse& response) {
 
 Result<ClientRequest> late_reply_request(const LateReply& late, const SourceConfig* source) {
   if (source == nullptr || !source->late_reply) return invalid("the source has no late_reply any more");
+  if (late.url.empty()) return invalid("the request names no response_url at the provider's own host");
   if (!is_json(late.reply.content_type)) {
     return invalid("only JSON is posted, and the destination answered with another content type");
   }
@@ -87,7 +88,7 @@ void report_sent(const LateReply& late, const ClientResponse& response) {
 
 void report_unsent(const LateReply& late, const Status& why) {
   late_replies("unsent").add();
-  log_warn("late_reply.unsent", {{"event", late.event.text()}, {"source", late.source}, {"reason", why.message()}});
+  log_info("late_reply.unsent", {{"event", late.event.text()}, {"source", late.source}, {"reason", why.message()}});
 }
 
 }  // namespace hookonce

@@ -148,15 +148,18 @@ def test_a_backend_that_fails_is_acknowledged_at_once_and_retried(start, backend
 
 @pytest.mark.parametrize("url", ["https://hooks.slack.com.evil.test/x", "http://hooks.slack.com/x", "https://hooks.slack.com@evil.test/x",
                                  "https://evil.test/https://hooks.slack.com/", "https://hooks.slack.com:8443/x",
-                                 "https://169.254.169.254/latest"])
+                                 "https://169.254.169.254/latest", "http://127.0.0.1:9/cb"])
 def test_a_late_answer_goes_to_no_other_host(start, backend, host, url):
     backend.answer_with(lambda request, nth: (500, [], b"") if nth == 1 else (200, JSON, SHOWN))
     gateway = start(sync(backend, {**late(host), **PATIENT}))
     answer = post(gateway.ingest, "/in/slack", command("1.6", response_url=url))
     gateway.wait_for_state(answer.header("Hookonce-Event"), "delivered")
     assert post(gateway.ingest, "/in/slack", command("1.6", response_url=url)).body == SHOWN
+    gateway.wait_until(lambda: gateway.metric('hookonce_late_replies_total{outcome="unsent"}') == 1)
     gateway.stop()
-    assert host.targets == [] and "late_reply" not in gateway.log()
+    log = gateway.log()
+    assert host.targets == [] and "late_reply.unsent" in log and "the request names no response_url" in log
+    assert url not in log, "the address may give the right to write to a person"
 
 
 def test_a_late_answer_that_is_no_json_is_kept_and_not_posted(start, backend, host):
