@@ -108,6 +108,8 @@ export interface Source {
   missing_key: string;
   rearm: boolean;
   mode: string;
+  late_answer: { content_type: string; body: string } | null;
+  late_reply: object | null;
   ordering_key: string | null;
   ack_deadline: string;
   counts: Counts;
@@ -127,7 +129,7 @@ export interface Destination {
   resign?: boolean;
   lease?: string;
   retry?: { first: string; factor: number; max: string; attempts: number; give_up: string };
-  breaker?: { enabled: boolean; state: 'closed' | 'open' | 'half_open'; open_until: string | null; opened: number };
+  breaker?: { enabled: boolean; state: 'closed' | 'open' | 'half_open'; open_until: string | null; opened: number; failure_rate: number; attempts: number; after: string; open: string; open_max: string };
   paused?: boolean;
   delivered?: number;
   failed?: number;

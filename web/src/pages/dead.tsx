@@ -72,7 +72,7 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
                 <td class="what">{item.last_error ?? item.last_status ?? ''}</td>
                 <td class="number">{item.attempts}</td>
                 <td class="act"><button type="button" class="small" data-replay aria-label={`${t.replay} ${item.key ?? item.event}`}
-                        onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, destinations: [item.destination], destination: item.destination })}>{t.replay}</button></td>
+                        onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, destinations: [item.destination], destination: item.destination, dead: true })}>{t.replay}</button></td>
               </tr>
             ))}
           </tbody>
@@ -138,7 +138,7 @@ function BulkReplay({ filter, onClose }: { filter: ReplayFilter; onClose: () => 
       {matched !== null && <p>{t.replayAllPreview(number(matched), filter.source ?? t.allSources, to)}</p>}
       {progress === null && matched !== null && (
         <>
-          <p>{newKey ? t.replayWithNewKey(to) : t.replayWithSameKey(to)}</p>
+          <p>{newKey ? t.replayWithNewKey(to) : t.replayDead(to)}</p>
           <label class="check"><input type="checkbox" checked={newKey} onChange={(event) => setNewKey(event.currentTarget.checked)} /> {t.useNewKey}</label>
         </>
       )}

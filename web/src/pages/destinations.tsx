@@ -86,6 +86,7 @@ function DestinationCard({ destination, onDone }: { destination: Destination; on
             <dt>resign</dt><dd>{String(destination.resign)}</dd>
             <dt>{t.secrets}</dt><dd>{t.secretCount(destination.secrets ?? 0)}</dd>
             {destination.retry !== undefined && <><dt>retry</dt><dd>{t.retryPolicy(destination.retry.first, destination.retry.max, destination.retry.attempts, destination.retry.give_up)}</dd></>}
+            {breaker?.enabled && <><dt>breaker</dt><dd>{t.breakerPolicy(breaker.failure_rate, breaker.attempts, breaker.after, breaker.open, breaker.open_max)}</dd></>}
           </dl>
         </details>
       )}

@@ -10,6 +10,7 @@ export interface ReplayTarget {
   label: string;
   destinations: string[];
   destination?: string;  // chosen already
+  dead?: boolean;  // none of them ever succeeded
 }
 
 export function ReplayDialog({ target, onClose, onDone }: { target: ReplayTarget; onClose: () => void; onDone: (text: string) => void }) {
@@ -42,7 +43,7 @@ export function ReplayDialog({ target, onClose, onDone }: { target: ReplayTarget
           </select>
         </label>
       )}
-      <p>{newKey ? t.replayWithNewKey(names.join(', ')) : t.replayWithSameKey(names.join(', '))}</p>
+      <p>{newKey ? t.replayWithNewKey(names.join(', ')) : (target.dead ? t.replayDead : t.replayWithSameKey)(names.join(', '))}</p>
       <label class="check"><input type="checkbox" checked={newKey} onChange={(event) => setNewKey(event.currentTarget.checked)} /> {t.useNewKey}</label>
       <ErrorNote error={error} />
       <div class="buttons">

@@ -105,7 +105,7 @@ export const en = {
   problemStore: 'The store cannot commit',
   problemDraining: 'The gateway is shutting down',
   problemBreaker: (name: string) => `${name} fails; it is asked again from time to time`,
-  problemLate: 'Deliveries are late; the oldest has been waiting since',
+  problemLate: 'Deliveries are late; the oldest was received',
   problemAlarm: (source: string, n: string, code: string) => `${n} requests of ${source} rejected in the last minute: ${code}`,
   problemDead: (n: number) => `${n0(n)} dead letter${s(n)}`,
   problemOrphaned: (n: number) => `${n0(n)} deliver${n === 1 ? 'y waits' : 'ies wait'} for a destination that is not configured`,
@@ -168,6 +168,7 @@ export const en = {
   allSources: 'all sources',
   useNewKey: 'Use a new Idempotency-Key',
   replayWithSameKey: (to: string) => `Sends to ${to} again with the same Idempotency-Key. A backend that dedups will ignore it.`,
+  replayDead: (to: string) => `Sends to ${to} again. Your backend has not confirmed these yet; they go under the same Idempotency-Key.`,
   replayWithNewKey: (to: string) => `Sends to ${to} again under a new Idempotency-Key. A backend that dedups will take it as new, and it takes effect again.`,
   replayDone: (sent: number, left: number) =>
     `${n0(sent)} deliver${sent === 1 ? 'y is' : 'ies are'} on the way again${left > 0 ? `; ${n0(left)} in flight, left alone` : ''}.`,
@@ -201,6 +202,8 @@ export const en = {
   secretCount: (n: number) => (n === 0 ? 'none' : `${n}, not shown`),
   path: 'path',
   providersOwn: 'the provider’s own id',
+  noKey: 'none: each request is a new event',
+  conditional: 'when',
   pause: 'Pause',
   resume: 'Resume',
   pausedTag: 'paused',
@@ -217,6 +220,8 @@ export const en = {
   unlimited: 'unlimited',
   perSecond: (n: number) => `${n} a second`,
   retryPolicy: (first: string, max: string, attempts: number, giveUp: string) => `after ${first}, at most ${max} apart, ${attempts} attempts, for ${giveUp}`,
+
+  breakerPolicy: (rate: number, attempts: number, after: string, open: string, max: string) => `failure_rate ${rate} of ${attempts} attempts, after ${after}; open for ${open}, at most ${max}`,
 
   keysTitle: 'Keys',
   keys: { '/': 'search', 'j': 'next row', 'k': 'row before', 'enter': 'open the row', 'r': 'replay the row, or the open event', 'esc': 'leave a field or a question', '?': 'this list' },

@@ -106,7 +106,7 @@ export const zh: Words = {
   problemStore: '存储无法提交',
   problemDraining: '网关正在关闭',
   problemBreaker: (name: string) => `${name} 持续失败；会不时再试`,
-  problemLate: '投递延迟；最早的等待始于',
+  problemLate: '投递延迟；最早的收到于',
   problemAlarm: (source: string, n: string, code: string) => `最近一分钟 ${source} 有 ${n} 个请求被拒：${code}`,
   problemDead: (n: number) => `${n0(n)} 封死信`,
   problemOrphaned: (n: number) => `${n0(n)} 个投递在等待未配置的目标`,
@@ -169,6 +169,7 @@ export const zh: Words = {
   allSources: '所有来源',
   useNewKey: '使用新的 Idempotency-Key',
   replayWithSameKey: (to: string) => `用相同的 Idempotency-Key 再次发送到 ${to}。会去重的后端将忽略它。`,
+  replayDead: (to: string) => `再次发送到 ${to}。后端尚未确认这些投递；它们使用相同的 Idempotency-Key。`,
   replayWithNewKey: (to: string) => `用新的 Idempotency-Key 再次发送到 ${to}。会去重的后端将视为新事件，并再次生效。`,
   replayDone: (sent: number, left: number) => `${n0(sent)} 个投递已重新上路${left > 0 ? `；${n0(left)} 个正在投递，未改动` : ''}。`,
 
@@ -201,6 +202,8 @@ export const zh: Words = {
   secretCount: (n: number) => (n === 0 ? '无' : `${n} 个，不显示`),
   path: '路径',
   providersOwn: '提供方自己的 ID',
+  noKey: '无：每个请求都是新事件',
+  conditional: '条件',
   pause: '暂停',
   resume: '恢复',
   pausedTag: '已暂停',
@@ -217,6 +220,8 @@ export const zh: Words = {
   unlimited: '不限',
   perSecond: (n: number) => `每秒 ${n}`,
   retryPolicy: (first: string, max: string, attempts: number, giveUp: string) => `首次间隔 ${first}，最长 ${max}，${attempts} 次尝试，共 ${giveUp}`,
+
+  breakerPolicy: (rate: number, attempts: number, after: string, open: string, max: string) => `${attempts} 次尝试中 failure_rate ${rate}，after ${after}；断开 ${open}，最多 ${max}`,
 
   keysTitle: '快捷键',
   keys: { '/': '搜索', 'j': '下一行', 'k': '上一行', 'enter': '打开该行', 'r': '重放该行或打开的事件', 'esc': '离开输入框或对话框', '?': '此列表' },
