@@ -57,6 +57,11 @@ void LiveFeed::rejected(const std::string& source, const std::string& code, cons
   hub_.publish(std::move(fact));
 }
 
+// Not a fact of the stream: it is no source's.
+void LiveFeed::misdirected(const std::string& method, const std::string& path) {
+  if (ingest_ != nullptr) ingest_->misdirected(method, path);
+}
+
 void LiveFeed::keep(RejectedRequest request) {
   if (keeper_ != nullptr) keeper_->put(std::move(request));
 }

@@ -34,7 +34,7 @@ std::string unreachable(const std::string& url, const ClientResponse& response) 
   return fmt::format("the gateway at {} gave no answer: {}", url, response.error);
 }
 
-Status refused(const std::string& url, const ClientResponse& response) {
+Status refused(const std::string& url, const ClientResponse& response, bool token_given) {
   std::string code;
   std::string message;
   if (const Result<json::value> answer = parse_json(response.body); answer.ok() && answer->is_object()) {
@@ -47,6 +47,11 @@ Status refused(const std::string& url, const ClientResponse& response) {
     return unavailable(
         fmt::format("{} answers {}, but not as a gateway's admin API; is it the admin address, not the ingest one?",
                     url, response.status));
+  }
+  if (response.status == 401 && token_given) {
+    return invalid(fmt::format(
+        "the gateway at {} does not take this token; it wants the one of server.admin_token (--token, HOOKONCE_TOKEN)",
+        url));
   }
   if (response.status == 401) {
     return invalid(fmt::format("the gateway at {} wants its admin token; pass --token or set HOOKONCE_TOKEN", url));
@@ -136,7 +141,7 @@ Status AdminClient::follow(std::string_view path, const QueryText& query, const 
   const ClientResponse response = fetch(request);
   if (ended) return {};
   if (response.result != ClientResponse::Result::kAnswered) return unavailable(unreachable(url_, response));
-  if (response.status < 200 || response.status > 299) return refused(url_, response);
+  if (response.status < 200 || response.status > 299) return refused(url_, response, !token_.empty());
   return unavailable(fmt::format("the gateway at {} ended the stream; it stops, or starts again", url_));
 }
 
@@ -149,7 +154,7 @@ Result<json::value> AdminClient::call(std::string method, std::string_view targe
   }
   const ClientResponse response = fetch(request);
   if (response.result != ClientResponse::Result::kAnswered) return unavailable(unreachable(url_, response));
-  if (response.status < 200 || response.status > 299) return refused(url_, response);
+  if (response.status < 200 || response.status > 299) return refused(url_, response, !token_.empty());
   Result<json::value> answer = parse_json(response.body);
   if (!answer.ok()) {
     return unavailable(fmt::format("{} answers something that is not JSON; is it a gateway's admin address?", url_));

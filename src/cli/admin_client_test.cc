@@ -118,7 +118,8 @@ TEST_F(AdminClientTest, TellsRefusalsApart) {
   EXPECT_EQ(client().get("/a").status().message(), "invalid_field: no such destination");
   EXPECT_EQ(client().get("/a").code(), Code::kInvalid);
   EXPECT_EQ(client().get("/b").code(), Code::kUnavailable);
-  EXPECT_THAT(client().get("/c").status().message(), HasSubstr("HOOKONCE_TOKEN"));
+  EXPECT_THAT(client().get("/c").status().message(), HasSubstr("wants its admin token"));
+  EXPECT_THAT(client("wrong").get("/c").status().message(), HasSubstr("does not take this token"));
   EXPECT_THAT(client().get("/d").status().message(), HasSubstr("not JSON"));
   EXPECT_THAT(client().get("/e").status().message(), HasSubstr("admin API"));
   EXPECT_THAT(client().get("/f").status().message(), HasSubstr("not the ingest one?"));

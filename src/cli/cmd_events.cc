@@ -66,6 +66,7 @@ int events(const EventsOptions& options) {
     say(options.filter.empty() ? "no events yet\n" : "no events match\n");
   } else {
     say(events_text(listed->items, stdout_wants_colour()));
+    if (listed->next.is_string()) say(fmt::format("{} shown, there are more: --limit N\n", listed->items.size()));
   }
   return kExitDone;
 }

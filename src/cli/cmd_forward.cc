@@ -49,7 +49,8 @@ bool says_taken(const Status& status, const std::string& address) {
 int forward(const Forward& given) {
   apply(given.log);
   // These have a line of their own on standard output; a terminal would show each of them twice.
-  leave_out_of_log({"accepted", "duplicate", "rearmed", "rejected", "delivered", "failed", "released", "unavailable"});
+  leave_out_of_log({"accepted", "duplicate", "rearmed", "rejected", "delivered", "failed", "released", "unavailable",
+                    "no_such_source"});
   if (const Status status = check_forward_provider(given.forward); !status.ok()) {
     complain_of_mistakes({status.message()}, kNothingStarted);
     return kExitUsage;
@@ -68,7 +69,7 @@ int forward(const Forward& given) {
   // Closing the terminal ends it as Ctrl-C does: there is no configuration to read again.
   Signals signals(Signals::Hangup::kStops);
   FailureNote failure([&signals] { signals.wake(); });
-  LiveLines lines(system_clock(), stdout_wants_colour(), [&signals] { signals.wake(); });
+  LiveLines lines(system_clock(), stdout_wants_colour(), given.forward.path, [&signals] { signals.wake(); });
   Gateway::Options options;
   options.ingest_observer = &lines;
   options.delivery_observer = &lines;

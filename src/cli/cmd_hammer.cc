@@ -56,6 +56,7 @@ Status check(const Hammer& given) {
 
 void note(HammeredEvent& event, const ClientResponse& response) {
   ++event.answers[answer_text(response)];
+  if (response.result != ClientResponse::Result::kAnswered && event.error.empty()) event.error = response.error;
   if (!is_success(response)) return;
   ++event.successes;
   if (response.headers.first("Hookonce-Status") == "accepted") ++event.accepted;
@@ -123,7 +124,7 @@ std::size_t events_with_effect(const std::vector<HammeredEvent>& events) {
 
 // Until each event has an effect, and then a little longer, because a second one may come late.
 Status watch_effects(const Hammer& given, std::vector<HammeredEvent>& events) {
-  ProgressBar bar("effects", events.size(), given.json);
+  ProgressBar bar("effects", events.size(), given.json || !stdout_is_terminal());
   const Duration end = steady_now() + kEffectsWithin;
   Status last;
   for (;;) {
@@ -161,7 +162,7 @@ int hammer(const Hammer& given) {
                     counted(static_cast<std::size_t>(given.copies), "copy"), given.sample.provider, given.sample.to));
   }
 
-  ProgressBar bar("events", events.size(), given.json);
+  ProgressBar bar("events", events.size(), given.json || !stdout_is_terminal());
   std::size_t done = 0;
   const std::size_t at_once = static_cast<std::size_t>(std::max(1, kInFlightMax / given.copies));
   for (std::size_t first = 0; first < events.size(); first += at_once) {
@@ -179,6 +180,9 @@ int hammer(const Hammer& given) {
   }
   const HammerVerdict verdict = judge_hammered(events, by_effects);
   say(given.json ? to_json(verdict_json(verdict)) + "\n" : verdict_text(verdict, stdout_wants_colour()));
+  const auto unanswered =
+      std::find_if(events.begin(), events.end(), [](const HammeredEvent& event) { return !event.error.empty(); });
+  if (unanswered != events.end()) complain(fmt::format("{}: {}", given.sample.to, printable(unanswered->error)));
   return verdict.good() ? kExitDone : kExitFailed;
 }
 

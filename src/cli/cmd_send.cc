@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -18,6 +19,7 @@ namespace hookonce {
 namespace {
 
 constexpr int kTimesMax = 100'000;
+constexpr std::size_t kBodyShown = 300;  // of an answer: enough to recognise it, few enough for a terminal
 
 struct Send {
   SampleOptions sample;
@@ -78,11 +80,39 @@ SampleRequest copy_of(const Plan& plan, const Send& given, int index) {
   return sample;
 }
 
+// "code: message" of a refusal by Hookonce; nullopt for any other answer.
+std::optional<std::string> refusal_text(const ClientResponse& response) {
+  if (response.headers.has("Hookonce-Status")) return std::nullopt;  // accepted: the body is a backend's
+  const Result<json::value> answer = parse_json(response.body);
+  if (!answer.ok() || !answer->is_object()) return std::nullopt;
+  const json::value* error = answer->get_object().if_contains("error");
+  if (error == nullptr) return std::nullopt;
+  const auto code = json_string(*error, "code");
+  const auto message = json_string(*error, "message");
+  if (!code || !message) return std::nullopt;
+  return *code + ": " + *message;
+}
+
+// Hookonce's own answer to an arrival says no more than its headers do.
+bool is_own_answer(const ClientResponse& response) {
+  const Result<json::value> answer = parse_json(response.body);
+  return answer.ok() && response.headers.has("Hookonce-Event") &&
+         json_string(*answer, "id") == response.headers.first("Hookonce-Event") &&
+         json_string(*answer, "status") == response.headers.first("Hookonce-Status");
+}
+
+// What the endpoint itself has to say; empty where that is nothing.
+std::string foreign_body(const ClientResponse& response) {
+  if (response.result != ClientResponse::Result::kAnswered || refusal_text(response) || is_own_answer(response))
+    return "";
+  return std::string(trim(response.body.substr(0, kBodyShown)));
+}
+
 std::string detail_of(const ClientResponse& response) {
   if (response.result != ClientResponse::Result::kAnswered) return response.error;
   std::string detail(response.headers.first("Hookonce-Status").value_or(""));
   if (const auto event = response.headers.first("Hookonce-Event")) detail += fmt::format(" {}", *event);
-  if (!is_success(response) && detail.empty()) detail = response.body.substr(0, 300);
+  if (!is_success(response) && detail.empty()) detail = refusal_text(response).value_or("");
   return std::string(trim(detail));
 }
 
@@ -93,13 +123,15 @@ void print_answer(const Send& given, int number, const ClientResponse& response)
     json::object line = {{"number", number},
                          {"status", answered ? json::value(response.status) : json::value(nullptr)},
                          {"latency_ms", ms},
-                         {"detail", json::string(to_utf8(detail_of(response)))}};
+                         {"detail", json::string(to_utf8(detail_of(response)))},
+                         {"body", json::string(to_utf8(foreign_body(response)))}};
     say(to_json(line) + "\n");
   } else {
     const std::string status =
         painted(answer_text(response), is_success(response) ? Paint::kGood : Paint::kBad, stdout_wants_colour());
     const std::string detail = printable(detail_of(response));
     say(fmt::format("{:>4}  {}  {:.1f} ms{}{}\n", number, status, ms, detail.empty() ? "" : "  ", detail));
+    if (const std::string body = foreign_body(response); !body.empty()) say("      " + printable(body) + "\n");
   }
   std::fflush(stdout);
 }

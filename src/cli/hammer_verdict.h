@@ -22,6 +22,7 @@ struct HammeredEvent {
   int accepted = 0;                     // of them, those that say `Hookonce-Status: accepted`
   std::map<std::string, int> answers;   // by status code or what came in its place
   std::optional<std::int64_t> effects;  // nullopt: nobody counted
+  std::string error;                    // why the first copy without an answer had none; empty: all were answered
 };
 
 struct HammerVerdict {

@@ -67,8 +67,8 @@ std::pair<std::string_view, Paint> word_of(Next next) {
 
 }  // namespace
 
-LiveLines::LiveLines(const Clock& clock, bool colour, std::function<void()> wake)
-    : clock_(clock), colour_(colour), wake_(std::move(wake)) {}
+LiveLines::LiveLines(const Clock& clock, bool colour, std::string listens_on, std::function<void()> wake)
+    : clock_(clock), colour_(colour), listens_on_(std::move(listens_on)), wake_(std::move(wake)) {}
 
 void LiveLines::arrived(const Ingest::Arrived& arrived) {
   const Verdict verdict = arrived.facts.verdict;
@@ -86,6 +86,11 @@ void LiveLines::arrived(const Ingest::Arrived& arrived) {
 void LiveLines::rejected(const std::string& source, const std::string& code, const std::string& message) {
   put(fmt::format("{}  {}  {}  {}: {}\n", time_of_day(clock_.wall()), word_of("rejected", Paint::kBad, colour_),
                   printable(source), printable(code), printable(message)));
+}
+
+void LiveLines::misdirected(const std::string& method, const std::string& path) {
+  put(fmt::format("{}  {}  {} {}  404; this gateway listens on {}\n", time_of_day(clock_.wall()),
+                  word_of("no source", Paint::kBad, colour_), printable(method), printable(path), listens_on_));
 }
 
 void LiveLines::settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) {

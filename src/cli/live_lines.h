@@ -19,10 +19,12 @@ inline constexpr std::size_t kLiveLinesMax = 10'000;  // unprinted ones; further
 class LiveLines final : public Ingest::Observer, public DeliveryPool::Observer {
  public:
   // `wake` is called on any thread when there is something to take; it must not block. REQUIRES: clock outlives this.
-  LiveLines(const Clock& clock, bool colour, std::function<void()> wake);
+  // `listens_on` is the path that a provider must call.
+  LiveLines(const Clock& clock, bool colour, std::string listens_on, std::function<void()> wake);
 
   void arrived(const Ingest::Arrived& arrived) override;
   void rejected(const std::string& source, const std::string& code, const std::string& message) override;
+  void misdirected(const std::string& method, const std::string& path) override;
   void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) override;
 
   // The lines since the last call, each with its line end.
@@ -33,6 +35,7 @@ class LiveLines final : public Ingest::Observer, public DeliveryPool::Observer {
 
   const Clock& clock_;
   const bool colour_;
+  const std::string listens_on_;
   const std::function<void()> wake_;
   Mutex mutex_;
   std::vector<std::string> lines_ GUARDED_BY(mutex_);

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 struct Lines {
   int wakes = 0;
   ManualClock clock;
-  LiveLines lines{clock, false, [this] { ++wakes; }};
+  LiveLines lines{clock, false, "/in/shop", [this] { ++wakes; }};
 };
 
 Lease lease() {
@@ -39,6 +39,14 @@ TEST(LiveLines, TellWhatArrived) {
   EXPECT_THAT(text, HasSubstr("  rejected    shop  signature_mismatch: no secret\\x0amade this\n"));
   EXPECT_EQ(live.wakes, 3);
   EXPECT_EQ(live.lines.take(), "");
+}
+
+TEST(LiveLines, TellOfARequestToAWrongPath) {
+  Lines live;
+  live.lines.misdirected("POST", "/in/\nstripe");
+  EXPECT_THAT(live.lines.take(),
+              HasSubstr("  no source   POST /in/\\x0astripe  404; this gateway listens on /in/shop\n"));
+  EXPECT_EQ(live.wakes, 1);
 }
 
 TEST(LiveLines, TellHowAnAttemptEnded) {

@@ -121,7 +121,7 @@ std::string delivery_lines(const json::object& stats, bool colour) {
   return lines;
 }
 
-// "provider_retry 900, concurrent_twin 12": why there were duplicates.
+// "provider retry 900, concurrent twin 12": why there were duplicates.
 std::string causes_text(const json::value& counts) {
   const json::value* causes = member(counts, "causes");
   if (causes == nullptr || !causes->is_object()) return "";
@@ -129,7 +129,7 @@ std::string causes_text(const json::value& counts) {
   for (const auto& [cause, times] : causes->get_object()) {
     const std::string_view name(cause.data(), cause.size());
     const std::int64_t n = number(*causes, name);
-    if (n > 0) parts.push_back(printable(name) + " " + std::to_string(n));
+    if (n > 0) parts.push_back(words_of(name) + " " + std::to_string(n));
   }
   return join(parts, ", ");
 }

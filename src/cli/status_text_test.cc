@@ -62,7 +62,7 @@ TEST(StatusText, SourcesAndDestinationsAreTablesThatFit) {
     {"name":"gone","orphaned":true,"waiting":1,"paused":false}])")
                                        .as_array();
   const std::string text = status_text(stats_of(kCalm, kWell), sources, destinations, false);
-  EXPECT_NE(text.find("duplicates of stripe: provider_retry 900, concurrent_twin 12\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("duplicates of stripe: provider retry 900, concurrent twin 12\n"), std::string::npos) << text;
   for (const char* word : {"ok\n", "paused\n", "breaker open until ", "orphaned\n"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
   }

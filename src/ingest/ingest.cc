@@ -322,6 +322,8 @@ struct Ingest::State {
                                     {"path", logged(head.path)},
                                     {"remote", head.remote},
                                     {"held_back", *held_back}});
+        if (observer != nullptr)
+          observer->misdirected(std::string(logged(head.method)), std::string(logged(head.path)));
       }
       return no_such_source_answer();
     }

@@ -37,6 +37,11 @@ class Ingest final : public HttpHandler {
     virtual ~Observer() = default;
     virtual void arrived(const Arrived& arrived) = 0;
     virtual void rejected(const std::string& source, const std::string& code, const std::string& message) = 0;
+    // A request to a path that is no source's; the first of a burst alone, as in the log.
+    virtual void misdirected(const std::string& method, const std::string& path) {
+      (void)method;
+      (void)path;
+    }
     // The whole of a request that was rejected, after rejected(). Not of one that accept_again() refused again.
     virtual void keep(RejectedRequest) {}
   };
