@@ -135,6 +135,23 @@ TEST_F(SyncPoolTest, AReplyThatIsHeardIsLateOnlyWhereTheSenderSaysSo) {
   EXPECT_EQ(sender_.next_late().reply, kReply);
 }
 
+TEST_F(SyncPoolTest, ALateReplyWithoutAnAddressReachesTheSenderWhichSaysSo) {
+  Config config = *config_of({destination_config()});
+  lease_ = destination_config().lease;
+  const Lease lease = accept();
+  SourceConfig& source = config.sources[lease.source];
+  source.name = lease.source;
+  source.late_reply = LateReplyConfig{};
+  pool_->start(std::make_shared<const Config>(std::move(config)));
+  deliver(lease);
+  sender_.next().end(failed(500));
+  EXPECT_EQ(heard_.next().reply, std::nullopt);
+  clock_.advance(seconds(10));
+  pool_->nudge();
+  sender_.next().end(replied());
+  EXPECT_EQ(sender_.next_late().url, "");
+}
+
 TEST_F(SyncPoolTest, AReplaysReplyIsPostedNowhere) {
   start();
   const Lease lease = accept();
