@@ -68,12 +68,14 @@ Conclusion of_twin(const Evidence& evidence) {
   }
   if (evidence.same_request) {
     return {Cause::kConcurrentTwin, false,
-            "the very same request twice at once: probably a proxy or a tunnel on the way repeats it, or two "
+            "the very same request again within the source's ack_deadline: probably a proxy or a tunnel on the way "
+            "repeats it, or two "
             "listeners share a secret"};
   }
   return {Cause::kConcurrentTwin, false,
-          "sent twice at once, and not as a retry: probably two endpoints (two URLs) at the provider lead here; remove "
-          "one of the two, or keep both: it costs nothing"};
+          "sent again within the source's ack_deadline, before a sender could have missed the answer, and not as a "
+          "retry: probably two endpoints (two URLs) at the provider lead here; remove one of the two, or keep both: it "
+          "costs nothing"};
 }
 
 Conclusion of_replay(const RetryHabits& habits) {

@@ -67,7 +67,8 @@ void check_sync(const Config& config, ConfigTables& sources) {
 
 void check_ordering(const Config& config, ConfigTables& sources) {
   for (const auto& [name, source] : config.sources) {
-    if (source.ordering_key) continue;
+    // A synchronous source can't have such a destination at all, which is an error of its own.
+    if (source.ordering_key || source.mode == SourceMode::kSync) continue;
     for (const SourceDestination& destination : source.destinations) {
       const auto found = config.destinations.find(destination.name);
       if (found == config.destinations.end() || !found->second.ordering) continue;

@@ -226,6 +226,11 @@ TEST_F(ConfigSectionsTest, ASynchronousSourceHasOneDestinationWithoutOrder) {
                                     "keeps order")));
 }
 
+TEST_F(ConfigSectionsTest, ASynchronousSourceIsNotAlsoAskedForAnOrderingKey) {
+  EXPECT_THAT(problems(kSource + "mode = \"sync\"\n" + kDestination + "ordering = true\n"),
+              ElementsAre(HasSubstr("sources.s.mode: a synchronous source cannot have destination d")));
+}
+
 TEST_F(ConfigSectionsTest, LateAnswersAndRepliesAreForSynchronousSources) {
   const std::string slack = "[sources.s]\nprovider = \"slack\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n";
   const std::string sync = slack + "mode = \"sync\"\n";
