@@ -97,6 +97,14 @@ TEST_F(AdminEvents, AnUnknownEventIs404) {
   }
 }
 
+TEST_F(AdminEvents, ABatchIsShownWithTheItemsThatWereNew) {
+  put(NewEventBuilder().item("1").build());
+  const EventId id = put(NewEventBuilder().item("1").item("2").item("3").build());
+  const json::object event = got("/api/v1/events/" + id.text());
+  EXPECT_EQ(json::serialize(event.at("new_items")), "[1,2]");
+  EXPECT_TRUE(event.at("key").is_null());
+}
+
 TEST_F(AdminEvents, AnEventIsShownWithArrivalsDeliveriesAndAttempts) {
   Arrival first;
   first.at = clock_.now();
@@ -122,7 +130,7 @@ TEST_F(AdminEvents, AnEventIsShownWithArrivalsDeliveriesAndAttempts) {
   const std::string later = to_rfc3339(second.at);
   const std::string expected =
       R"({"id":")" + id.text() + R"(","source":"shop","type":"order.paid","key":"evt_1","received_at":")" + start +
-      R"(","state":"delivered","duplicates":1,"size":13,"ordering_key":null,)"
+      R"(","state":"delivered","duplicates":1,"size":13,"ordering_key":null,"new_items":null,)"
       R"("headers":[["Content-Type","application/json"],["X-Empty",""]],"body":"{\"paid\":true}",)"
       R"("arrivals":[{"at":")" +
       start +

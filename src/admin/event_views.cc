@@ -37,6 +37,14 @@ json::value same_signature_view(const Arrival& arrival, const Arrival& first) {
   return arrival.signature_hash == first.signature_hash;
 }
 
+// Null where the event is no batch.
+json::value items_view(std::string_view items) {
+  if (items.empty()) return nullptr;
+  json::array view;
+  for (const std::size_t index : parse_items(items)) view.push_back(index);
+  return view;
+}
+
 json::object arrival_view(const StoredArrival& stored, const Conclusion& conclusion, const Arrival& first) {
   const Arrival& arrival = stored.arrival;
   return {{"at", to_rfc3339(arrival.at)},
@@ -138,6 +146,7 @@ bool add_body(json::object& view, std::string_view body, std::string_view source
 json::object detail_view(const EventDetail& event, const DetailOptions& options) {
   json::object view = summary_view(event.summary);
   view["ordering_key"] = event.ordering_key ? json::value(json_text(*event.ordering_key)) : json::value(nullptr);
+  view["new_items"] = items_view(event.new_items);
   view["headers"] = headers_view(event.headers, event.summary.source, options);
   add_body(view, event.body, event.summary.source, options.config);
   const auto source = options.config.sources.find(event.summary.source);

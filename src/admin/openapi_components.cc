@@ -38,6 +38,10 @@ constexpr std::string_view kText = R"json({
      "state":{"type":"string","enum":["pending","delivered","dead"]},"duplicates":{"type":"integer"},
      "size":{"type":"integer","description":"Of the body, in bytes."},
      "ordering_key":{"type":["string","null"]},
+     "new_items":{
+      "type":["array","null"],"items":{"type":"integer"},
+      "description":"Of a batch: the indexes of the items that were new, from 0. Null where the event is none."
+     },
      "headers":{
       "type":"array","description":"As they arrived, in order.",
       "items":{"type":"array","prefixItems":[{"type":"string"},{"type":"string"}],"minItems":2,"maxItems":2}
@@ -53,8 +57,8 @@ constexpr std::string_view kText = R"json({
      "deliveries":{"type":"array","items":{"$ref":"#/components/schemas/Delivery"}}
     },
     "required":[
-     "id","source","type","key","received_at","state","duplicates","size","ordering_key","headers","arrivals",
-     "deliveries"
+     "id","source","type","key","received_at","state","duplicates","size","ordering_key","new_items","headers",
+     "arrivals","deliveries"
     ],
     "oneOf":[{"required":["body"]},{"required":["body_base64"]}]
    },
@@ -226,6 +230,7 @@ constexpr std::string_view kText = R"json({
      "tolerance":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
      "dedup_key":{"type":"array","items":{"type":"string"},"description":"Empty: the provider's own."},
      "dedup_also":{"type":"array","items":{"type":"string"}},
+     "items":{"type":["string","null"],"description":"Where the items of a batch lie."},
      "dedup_window":{"type":"string","description":"A duration as in the configuration: 250ms, 10s, 5m, 24h, 30d."},
      "missing_key":{"type":"string","enum":["accept","hash","reject"]},"rearm":{"type":"boolean"},
      "mode":{"type":"string","enum":["async","sync"]},
@@ -256,9 +261,9 @@ constexpr std::string_view kText = R"json({
      }
     },
     "required":[
-     "name","provider","path","secrets","destinations","tolerance","dedup_key","dedup_also","dedup_window",
-     "missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body","redact","retention",
-     "counts","alarm"
+     "name","provider","path","secrets","destinations","tolerance","dedup_key","dedup_also","items",
+     "dedup_window","missing_key","rearm","mode","late_answer","late_reply","ordering_key","ack_deadline","max_body",
+     "redact","retention","counts","alarm"
     ]
    },
    "Destination":{

@@ -109,6 +109,7 @@ json::object source_view(const SourceConfig& source, const CallContext& context)
                     {"tolerance", format_duration(source.tolerance)},
                     {"dedup_key", specs(source.dedup_key)},
                     {"dedup_also", specs(source.dedup_also)},
+                    {"items", source.items ? json::value(json_text("json:" + *source.items + "/*")) : nullptr},
                     {"dedup_window", format_duration(source.dedup_window)},
                     {"missing_key", json::string(word(source.missing_key))},
                     {"rearm", source.rearm},

@@ -43,6 +43,17 @@ std::string heading(std::string_view text, bool colour) {
   return "\n" + painted(text, Paint::kStrong, colour) + "\n";
 }
 
+// The indexes of a batch's new items, or nothing.
+std::string items_text(const json::object& event) {
+  const json::array* items = array_of(event, "new_items");
+  std::string out;
+  if (items == nullptr) return out;
+  for (const json::value& item : *items) {
+    if (item.is_int64()) out += fmt::format("{}{}", out.empty() ? "" : ", ", item.get_int64());
+  }
+  return out.empty() ? out : fmt::format("  new items   {}\n", out);
+}
+
 std::string summary_text(const json::object& event, bool colour) {
   const std::string state = text_or_dash(event, "state");
   std::string out = painted(fmt::format("{}  {}  {}", text_or_dash(event, "source"), text_or_dash(event, "type"),
@@ -54,7 +65,7 @@ std::string summary_text(const json::object& event, bool colour) {
   out += fmt::format("  state       {}\n", painted(state, paint_of(state), colour));
   out += fmt::format("  duplicates  {}\n", json_int(event, "duplicates").value_or(0));
   if (json_string(event, "ordering_key")) out += fmt::format("  order by    {}\n", text_or_dash(event, "ordering_key"));
-  return out;
+  return out + items_text(event);
 }
 
 std::string headers_text(const json::object& event, bool colour) {

@@ -42,6 +42,11 @@ TEST(EventText, ShowsWhatAPersonAsksFor) {
   EXPECT_THAT(text, testing::EndsWith("\nbody  13 B\n{\"a\":[1,{}]}\n"));
 }
 
+TEST(EventText, NamesTheNewItemsOfABatchAlone) {
+  EXPECT_THAT(event_text(parsed(R"({"new_items":[1,3]})").get_object(), {}), HasSubstr("  new items   1, 3\n"));
+  EXPECT_THAT(event_text(parsed(R"({"new_items":null})").get_object(), {}), Not(HasSubstr("new items")));
+}
+
 TEST(EventText, BreaksAJsonBodyIntoLinesOnlyWhenAsked) {
   const std::string text = event_text(parsed(kEvent).get_object(), {false, true});
   EXPECT_THAT(text, testing::EndsWith("\nbody  13 B\n{\n  \"a\": [\n    1,\n    {}\n  ]\n}\n"));

@@ -15,6 +15,7 @@ constexpr Duration kUnknownDeadline = std::chrono::seconds(2);  // of a source t
 struct Evidence {
   bool same_body = true;
   bool same_key = true;
+  bool is_batch = false;
   bool retry_header = false;
   Duration distance{};         // from the first
   bool other_secret = false;   // than the first's
@@ -48,6 +49,14 @@ Conclusion of_other_body(const RetryHabits& habits) {
   return {Cause::kSameIdOtherBody, true,
           "the same id with other bytes: the sender changed the body after the first try, or gave one id to two "
           "events; the first body counts, these bytes were not kept"};
+}
+
+// Its items may have come with several events, and it is compared with the oldest alone.
+Conclusion of_other_batch() {
+  return {
+      Cause::kSameIdOtherBody, false,
+      "a batch of other bytes of which every item came before: probably a retry of a later batch, or items sent again "
+      "in another one; these bytes were not kept"};
 }
 
 Conclusion of_retry_header(const Evidence& evidence, const RetryHabits& habits) {
@@ -121,6 +130,7 @@ Conclusion of_distance(const Evidence& evidence, const RetryHabits& habits) {
 }
 
 Conclusion of_duplicate(const Evidence& evidence, const RetryHabits& habits, Duration deadline) {
+  if (evidence.is_batch && !evidence.same_body) return of_other_batch();
   if (!evidence.same_key) {
     return {Cause::kSemanticTwin, true,
             "another id, and the same event by a key of `dedup_also`: the provider made two events of one change"};
@@ -168,6 +178,7 @@ Conclusion conclude(const AcceptFacts& facts, const Arrival& arrival, const Sour
   Evidence evidence;
   evidence.same_body = facts.same_body;
   evidence.same_key = facts.same_key;
+  evidence.is_batch = source.items.has_value();
   evidence.retry_header = arrival.retry.has_value();
   evidence.distance = std::chrono::abs(arrival.at - (facts.first ? facts.first->at : facts.first_at));
   if (facts.first) {
@@ -193,6 +204,7 @@ std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const 
     Evidence evidence;
     evidence.same_body = same_body;
     evidence.same_key = same_key;
+    evidence.is_batch = source != nullptr && source->items;
     evidence.retry_header = arrival.retry.has_value();
     evidence.distance = std::chrono::abs(arrival.at - first.at);
     evidence.other_secret = arrival.secret != first.secret;

@@ -6,7 +6,7 @@
 //   first               it became the event, whatever its headers say: the tries before it never reached the store
 //   semantic_twin       its own dedup key is another one, and a key of dedup_also is the same
 //   same_id_other_body  the same key over other bytes. Before all harmless causes, because what those bytes say has
-//                       been delivered to nobody
+//                       been delivered to nobody. Of a batch: all of its items came before, with whichever events
 //   provider_retry      a header says so. Before the distance, because some providers send their first retry at once
 //   concurrent_twin     within the source's ack deadline of the first: no sender can miss the answer by then
 //   replayed_request    signature and time stamp of an earlier arrival, and later than a twin

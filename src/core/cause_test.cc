@@ -176,6 +176,16 @@ TEST(Cause, OfASenderThatWritesAboutTheSendingIntoTheBody) {
   expect({{"other bytes", hours(1), Cause::kSameIdOtherBody, false, "about the sending", 0, false, false}}, source);
 }
 
+// A batch that shares its items with several events is a duplicate of the oldest of them, whatever was with it there.
+TEST(Cause, OfABatchWithOtherBytesTheItemsCameBefore) {
+  SourceConfig source = plain_source();
+  source.items = "/events";
+  expect({{"other bytes", seconds(60), Cause::kSameIdOtherBody, false, "every item", 0, false, false},
+          {"of a single event", hours(1), Cause::kSameIdOtherBody, false, "every item", 0, false, false, false},
+          {"the same bytes", seconds(60), Cause::kProviderRetry, false, "soon after"}},
+         source);
+}
+
 TEST(Cause, ARetryWhoseFirstTryWasNeverStoredIsTheFirst) {
   Arrival arrival = arrival_at({}, 0, kSignature);
   EXPECT_EQ(conclude(AcceptFacts(), arrival, plain_source()).cause, Cause::kFirst);

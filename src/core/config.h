@@ -42,6 +42,7 @@ struct ProviderTraits {
   bool needs_secret = true;
   bool needs_hmac = false;          // the [hmac] table is required, and allowed only here
   bool needs_token = false;         // the [token] table is required, and allowed only here
+  bool takes_items = false;         // `items` is allowed only here
   bool resigns = false;             // `resign` has an effect
   bool has_response_url = false;    // its requests may name an address that takes a late reply
   bool carries_webhook_id = false;  // events carry webhook-id, -timestamp and -signature (or svix-*) of their own
@@ -96,6 +97,8 @@ struct SourceConfig {
   Duration tolerance{};
   std::vector<FieldSpec> dedup_key;  // empty: the provider's default
   std::vector<FieldSpec> dedup_also;
+  // A batch: the JSON pointer to the array in the body whose elements are items; dedup_key is read within each.
+  std::optional<std::string> items;
   Duration dedup_window = std::chrono::hours(24 * 30);
   MissingKey missing_key = MissingKey::kAccept;
   bool rearm = true;

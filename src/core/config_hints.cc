@@ -111,6 +111,7 @@ constexpr Home kHomes[] = {
     {"tolerance", "[sources.NAME]"},
     {"dedup_key", "[sources.NAME]"},
     {"dedup_also", "[sources.NAME]"},
+    {"items", "[sources.NAME]"},
     {"dedup_window", "[sources.NAME]"},
     {"missing_key", "[sources.NAME]"},
     {"rearm", "[sources.NAME]"},

@@ -187,6 +187,33 @@ TEST_F(ConfigSectionsTest, AHiddenPlaceThatIsShownAsAKeyIsWarnedOf) {
   EXPECT_THAT(source_problems("redact = [\"json:/card/number\"]\ndedup_key = \"json:/card/id\""), IsEmpty());
 }
 
+TEST_F(ConfigSectionsTest, ItemsNameAnArrayWhoseElementsHaveTheKey) {
+  const auto batches = [&](const std::string& lines, const std::string& scheme = "header = \"X-S\"") {
+    return "[sources.s]\nprovider = \"hmac\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\nhmac = { " + scheme +
+           " }\n" + lines + "\n" + kDestination;
+  };
+  const std::string key = "dedup_key = \"json:/id\"\n";
+  LoadedConfig loaded = load(batches(key + "items = \"json:/events/*\""));
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded.config.sources.at("s").items, "/events");
+  loaded = load(batches(key + "items = \"json:/*\""));
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded.config.sources.at("s").items, "");
+  EXPECT_EQ(load(batches(key)).config.sources.at("s").items, std::nullopt);
+  for (const char* wrong : {"json:/events", "json:/events/0", "header:X-Events", "json:/events/*/id", "json:"}) {
+    EXPECT_THAT(problems(batches(key + "items = \"" + wrong + "\"")), ElementsAre(HasSubstr("sources.s.items: ")))
+        << wrong;
+  }
+  EXPECT_THAT(problems(batches("dedup_key = \"header:X-Id\"\nitems = \"json:/events/*\"")),
+              ElementsAre(HasSubstr("sources.s.dedup_key: is read within each item")));
+  EXPECT_THAT(problems(batches(key + "items = \"json:/events/*\"\ndedup_also = [\"json:/other\"]")),
+              ElementsAre(HasSubstr("sources.s.dedup_also: has no meaning where `items` is set")));
+  EXPECT_THAT(problems(batches(key + "items = \"json:/events/*\"", "header = \"X-S\", signed = \"{id}.{body}\"")),
+              ElementsAre(HasSubstr("sources.s.hmac.signed: holds {id}, and with `items` there is no one id")));
+  EXPECT_THAT(source_problems("items = \"json:/events/*\""),
+              ElementsAre(HasSubstr("sources.s.items: has no meaning for provider `stripe`")));
+}
+
 TEST_F(ConfigSectionsTest, AnHmacSchemeIsReadWhole) {
   const LoadedConfig loaded = load(
       "[sources.s]\nprovider = \"hmac\"\nsecrets = [\"env:SET\"]\ndedup_key = \"json:/id\"\ndestinations = [\"d\"]\n"

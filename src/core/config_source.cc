@@ -107,11 +107,41 @@ void read_destinations(ConfigTable& table, SourceConfig& source) {
   }
 }
 
-void read_dedup(ConfigTable& table, SourceConfig& source) {
+// `items` says that a body is a batch; then the dedup key lies in each item.
+void read_items(ConfigTable& table, const ProviderTraits* traits, SourceConfig& source) {
+  constexpr std::string_view kEveryElement = "/*";
+  std::optional<FieldSpec> items;
+  if (!table.read("items", items)) return;
+  std::string pointer = items->pointer;
+  const bool is_array = items->kind == FieldSpec::Kind::kJson && pointer.size() >= kEveryElement.size() &&
+                        pointer.substr(pointer.size() - kEveryElement.size()) == kEveryElement;
+  if (!is_array) {
+    return table.error("items", fmt::format("{} must name the elements of an array in the body, as in "
+                                            "\"json:/events/*\", or \"json:/*\" where the body is the array",
+                                            shown(items->text())));
+  }
+  pointer.resize(pointer.size() - kEveryElement.size());
+  source.items = std::move(pointer);
+  if (traits != nullptr && !traits->takes_items) {
+    table.error("items", fmt::format("has no meaning for provider `{}`, whose requests carry one event each; remove it",
+                                     traits->name));
+  }
+  const bool in_items = std::all_of(source.dedup_key.begin(), source.dedup_key.end(),
+                                    [](const FieldSpec& spec) { return spec.kind == FieldSpec::Kind::kJson; });
+  if (!in_items) {
+    table.error("dedup_key", "is read within each item where `items` is set; write it as in \"json:/id\"");
+  }
+  if (!source.dedup_also.empty()) {
+    table.error("dedup_also", "has no meaning where `items` is set: each item has its one dedup_key; remove it");
+  }
+}
+
+void read_dedup(ConfigTable& table, const ProviderTraits* traits, SourceConfig& source) {
   if (table.read("dedup_key", source.dedup_key) && source.dedup_key.empty()) {
     table.error("dedup_key", "is empty; leave it out for the provider's own event id");
   }
   table.read("dedup_also", source.dedup_also);
+  read_items(table, traits, source);
   table.read("dedup_window", kDedupWindowLimits, source.dedup_window);
   std::size_t word = 0;
   if (table.read("missing_key", {"accept", "hash", "reject"}, word)) source.missing_key = static_cast<MissingKey>(word);
@@ -164,7 +194,9 @@ void check_signed_text(ConfigTable& table, const HmacScheme& hmac, const SourceC
       if (!hmac.timestamp)
         table.error("signed", "holds {timestamp}; say where it stands: timestamp = \"header:X-Timestamp\"");
     } else if (part == "{id}") {
-      if (source.dedup_key.size() != 1)
+      if (source.items)
+        table.error("signed", "holds {id}, and with `items` there is no one id; remove either");
+      else if (source.dedup_key.size() != 1)
         table.error("signed", "holds {id}, which is the one part of the source's dedup_key; set that");
     } else {
       table.error("signed", fmt::format("{} is unknown; possible are {{body}}, {{timestamp}} and {{id}}", shown(part)));
@@ -305,7 +337,7 @@ SourceConfig read_source(ConfigTable& table, const std::string& name, const Serv
   read_path(table, source);
   read_destinations(table, source);
   table.read("tolerance", kToleranceLimits, source.tolerance);
-  read_dedup(table, source);
+  read_dedup(table, traits, source);
   read_data_care(table, source);
   table.read("ack_deadline", kAckDeadlineLimits, source.ack_deadline);
   read_mode(table, traits, world, source);

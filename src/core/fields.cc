@@ -213,12 +213,15 @@ void FieldReader::read_form(const HttpRequest& request, Fields& fields) const {
 Status FieldReader::read_json(const JsonPart& part, std::string_view text, Fields& fields) const {
   HK_ASSIGN(JsonValues values, part.scanner.scan(text));
   for (std::size_t i = 0; i < part.specs.size(); ++i) {
-    std::optional<JsonScalar>& value = values[i];
-    if (!value) continue;
-    if (value->kind != JsonScalar::Kind::kString && value->kind != JsonScalar::Kind::kNumber) continue;
-    fields.values[part.specs[i]] = unless_empty(std::move(value->text));
+    if (auto text = id_text(std::move(values[i]))) fields.values[part.specs[i]] = std::move(text);
   }
   return {};
+}
+
+std::optional<std::string> id_text(std::optional<JsonScalar> value) {
+  if (!value) return std::nullopt;
+  if (value->kind != JsonScalar::Kind::kString && value->kind != JsonScalar::Kind::kNumber) return std::nullopt;
+  return unless_empty(std::move(value->text));
 }
 
 Result<std::optional<std::string>> single_header(const Headers& headers, std::string_view name) {

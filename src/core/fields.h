@@ -70,6 +70,9 @@ class FieldReader {
   bool reads_form_ = false;
 };
 
+// What a JSON value says as an id: a string's value or a number's text; nullopt where it is missing, empty, or neither.
+std::optional<std::string> id_text(std::optional<JsonScalar> value);
+
 // Repeated headers that must agree (signature, time stamp, id): their one value; nullopt where there is none;
 // kInvalid where they differ.
 Result<std::optional<std::string>> single_header(const Headers& headers, std::string_view name);

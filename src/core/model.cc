@@ -56,6 +56,22 @@ std::string EventId::text() const {
   return text;
 }
 
+void add_item(std::string& items, std::size_t index) {
+  if (!items.empty()) items.push_back(',');
+  items += std::to_string(index);
+}
+
+std::vector<std::size_t> parse_items(std::string_view items) {
+  std::vector<std::size_t> indexes;
+  if (items.empty()) return indexes;
+  for (const std::string_view part : split(items, ',')) {
+    const auto index = parse_digits(part);
+    if (!index) return {};
+    indexes.push_back(static_cast<std::size_t>(*index));
+  }
+  return indexes;
+}
+
 std::string_view to_string(EventState state) {
   switch (state) {
     case EventState::kPending:

@@ -52,7 +52,8 @@ std::optional<EventState> parse_event_state(std::string_view text);
 using KeyHash = std::array<std::uint8_t, 16>;
 
 // kAny: a hit on any key is a duplicate of the oldest hit, and the missing keys are added to that event (dedup_also).
-// kEach: every key is a provider event of its own in one body; the arrival is an event if at least one key is new.
+// kEach: a batch: keys[i] is that of the body's i-th item, a provider event of its own; the arrival is an event if at
+// least one item is new.
 enum class KeyRule { kAny, kEach };
 
 // What the provider says about its own retrying, from its headers. It is shown, and never decides anything (G3).
@@ -84,7 +85,7 @@ struct NewEvent {
   EventId id;  // used if this arrival is the first
   std::string source;
   std::string type;                // the provider's event type, may be empty
-  std::optional<std::string> key;  // the dedup key for people; nullopt where the event has none
+  std::optional<std::string> key;  // the dedup key for people; nullopt where the event has none, and for a batch
   std::vector<KeyHash> keys;       // empty: never a duplicate of anything
   KeyRule rule = KeyRule::kAny;
   Duration window{};  // how long the keys stay taken, from this arrival on
@@ -101,6 +102,14 @@ struct NewEvent {
   bool rearm = true;      // a duplicate of an event with a dead delivery makes that pending again
   Budget::Charge charge;  // what the body takes of max_inflight, until the accept is done
 };
+
+// Items of one batch. Their indexes must fit into one header (4 KiB), and one body must not fill a transaction.
+inline constexpr std::size_t kItemsMax = 1000;
+
+// To `items`, the indexes of a batch's new items as text ("0,3,4"): one more.
+void add_item(std::string& items, std::size_t index);
+// The indexes; empty where `items` is no such text.
+std::vector<std::size_t> parse_items(std::string_view items);
 
 inline constexpr std::size_t kReplyMax = 64 * 1024;  // bytes of a reply's body
 
@@ -138,12 +147,13 @@ struct Attempt {
   std::optional<Duration> duration;  // nullopt while in flight or where nobody knows
   std::optional<Outcome> outcome;    // nullopt while in flight
   int status = 0;                    // HTTP status, 0 where no answer came
-  std::string error;                 // why it failed, for people; empty on success
+  std::string error;                 // why it failed, for people; empty on success; at most kErrorKept bytes
   std::string response;              // the beginning of the answer's body, at most kResponseKept bytes
   bool operator==(const Attempt&) const = default;
 };
 
-inline constexpr std::size_t kResponseKept = 1024;  // an error page is for reading, not for keeping
+inline constexpr std::size_t kResponseKept = 4096;  // enough of an error page to read what it says
+inline constexpr std::size_t kErrorKept = 1024;     // our own words, and a name or two in them
 inline constexpr int kAttemptsShown = 100;  // newest kept per delivery; replays for ever must not grow a row for ever
 
 struct Delivery {
@@ -177,6 +187,7 @@ struct EventSummary {
 struct EventDetail {
   EventSummary summary;
   std::optional<std::string> ordering_key;
+  std::string new_items;  // of a batch: the indexes of the items that were new with it, as add_item() writes them
   Headers headers;
   std::string body;
   std::vector<StoredArrival> arrivals;  // the first, then at most kArrivalsMax - 1 duplicates, oldest first

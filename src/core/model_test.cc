@@ -49,6 +49,15 @@ TEST(Model, StatesReadBackWhatTheyWrite) {
   EXPECT_FALSE(parse_event_state("in_flight").has_value());
 }
 
+TEST(Model, ItemsAreWrittenAndReadAlike) {
+  std::string items;
+  for (const std::size_t index : {0, 3, 999}) add_item(items, index);
+  EXPECT_EQ(items, "0,3,999");
+  EXPECT_EQ(parse_items(items), (std::vector<std::size_t>{0, 3, 999}));
+  EXPECT_TRUE(parse_items("").empty());
+  EXPECT_TRUE(parse_items("1,x").empty());
+}
+
 TEST(Model, OutcomesAndVerdictsHaveTheContractsWords) {
   EXPECT_EQ(to_string(Outcome::kSuccess), "success");
   EXPECT_EQ(to_string(Outcome::kFailed), "failed");

@@ -27,6 +27,7 @@ struct Lease {
   std::string type;
   Time received_at{};
   bool forwarded_trusted = false;  // as NewEvent::forwarded_trusted
+  std::string new_items;           // as EventDetail::new_items
   std::shared_ptr<const Headers> headers;
   std::shared_ptr<const std::string> body;
 

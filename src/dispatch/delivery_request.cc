@@ -135,6 +135,7 @@ ClientRequest delivery_request(const Lease& lease, const DeliveryContext& contex
   headers.add("Hookonce-Event", lease.event.text());
   headers.add("Hookonce-Attempt", fmt::format("{}", lease.attempt));
   headers.add("Hookonce-Received-At", to_rfc3339(lease.received_at));
+  if (!lease.new_items.empty()) headers.add("Hookonce-New-Items", lease.new_items);
   if (lease.replay) headers.add("Hookonce-Replay", "true");
 
   ClientRequest request;

@@ -172,6 +172,13 @@ TEST_F(DeliveryRequestTest, AReplaySaysSoAndANewKeyIsANewKey) {
   EXPECT_EQ(sent().first("Hookonce-Event"), event_id());
 }
 
+TEST_F(DeliveryRequestTest, ABatchNamesItsNewItemsAndNothingElseDoes) {
+  arrive({{"Hookonce-New-Items", "7"}});
+  EXPECT_FALSE(sent().has("Hookonce-New-Items"));
+  lease_.new_items = "1,3";
+  EXPECT_EQ(sent().first("Hookonce-New-Items"), "1,3");
+}
+
 TEST_F(DeliveryRequestTest, ADestinationWithSecretsGetsAFreshSignatureOfEach) {
   sign_by({secret_of("a"), secret_of("b")});
   const Headers headers = sent();

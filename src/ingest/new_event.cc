@@ -1,5 +1,6 @@
 #include "ingest/new_event.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/crypto.h"
@@ -9,7 +10,22 @@ namespace hookonce {
 
 namespace {
 
+// Of a batch. An item without a key is taken under `accept`, as a request without one is: by a key that no other has.
+void fill_item_keys(const IngestSource& source, const Identity& identity, NewEvent& event) {
+  event.rule = KeyRule::kEach;
+  for (const ItemIdentity& item : identity.items) {
+    if (item.key) {
+      event.keys.push_back(key_hash("", *item.key));
+    } else if (source.config->missing_key == MissingKey::kHash) {
+      event.keys.push_back(key_hash("", {"sha256:" + sha256_hex(event.body.substr(item.offset, item.size))}));
+    } else {
+      event.keys.push_back(key_hash("item", {event.id.text(), std::to_string(event.keys.size())}));
+    }
+  }
+}
+
 void fill_keys(const IngestSource& source, Identity& identity, NewEvent& event) {
+  if (!identity.items.empty()) return fill_item_keys(source, identity, event);
   if (!identity.key && source.config->missing_key == MissingKey::kHash) {
     identity.key = {"sha256:" + sha256_hex(event.body)};
   }
@@ -26,13 +42,17 @@ void fill_keys(const IngestSource& source, Identity& identity, NewEvent& event) 
 }  // namespace
 
 bool lacks_key(const IngestSource& source, const Identity& identity) {
-  return !identity.key && source.config->missing_key == MissingKey::kReject;
+  if (source.config->missing_key != MissingKey::kReject) return false;
+  if (identity.items.empty()) return !identity.key;
+  return std::any_of(identity.items.begin(), identity.items.end(), [](const ItemIdentity& item) { return !item.key; });
 }
 
 std::string missing_key_message(const IngestSource& source) {
   std::string fields;
   for (const FieldSpec& spec : source.config->dedup_key) fields += (fields.empty() ? "`" : ", `") + spec.text() + "`";
-  return "source \"" + source.config->name + "\": the request has no dedup key" +
+  const bool is_batch = source.config->items.has_value();
+  return "source \"" + source.config->name +
+         "\": " + (is_batch ? "the batch has no items, or one without a dedup key" : "the request has no dedup key") +
          (fields.empty() ? " where its provider puts it" : " at " + fields) +
          "; correct `dedup_key`, or take such requests with `missing_key = \"accept\"` or \"hash\"";
 }

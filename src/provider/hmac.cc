@@ -117,6 +117,7 @@ class Hmac final : public Provider {
       t.ack_deadline = std::chrono::seconds(2);
       t.tolerance = std::chrono::minutes(5);  // where the scheme has a time stamp
       t.needs_hmac = true;
+      t.takes_items = true;
       return t;
     }();
     return traits;
@@ -132,6 +133,9 @@ class Hmac final : public Provider {
     }
     if (signed_text.has_timestamp() && !scheme.timestamp) {
       return invalid("hmac.signed holds {timestamp}, and hmac.timestamp does not say where it is");
+    }
+    if (signed_text.has_id() && settings.items) {
+      return invalid("hmac.signed holds {id}, and with `items` there is no one id; remove either");
     }
     if (signed_text.has_id() && settings.dedup_key.size() != 1) {
       return invalid("hmac.signed holds {id}, which is the one part of `dedup_key`; give `dedup_key` exactly one");

@@ -26,6 +26,7 @@ class None final : public Provider {
       t.name = "none";
       t.ack_deadline = std::chrono::seconds(2);
       t.needs_secret = false;
+      t.takes_items = true;
       return t;
     }();
     return traits;

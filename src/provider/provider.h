@@ -49,15 +49,26 @@ struct Verification {
   std::string message;  // for people, with the mend; never an expected signature
 };
 
+// One item of a batch.
+struct ItemIdentity {
+  std::optional<std::vector<std::string>> key;  // as Identity::key
+  std::size_t offset = 0;                       // where its text lies in the body
+  std::size_t size = 0;
+};
+
 struct Identity {
   // The dedup key's parts; nullopt where one is missing (then `missing_key` decides).
   std::optional<std::vector<std::string>> key;
+  // Of a source with `items`: in the order of the array, at most kItemsMax. Empty: there is no array, or nothing in it,
+  // and the request has no key.
+  std::vector<ItemIdentity> items;
   // One per dedup_also spec of the settings; nullopt where missing.
   std::vector<std::optional<std::string>> also;
   std::string type;
   std::optional<std::string> ordering_key;
   std::optional<RetryHint> retry;
-  // Not ok: the dedup key must be read from the body, and the body is not what it claims to be: 400 `malformed`.
+  // Not ok: the dedup key must be read from the body, and the body is not what it claims to be, or has too many items:
+  // 400 `malformed`.
   Status body;
   bool ping = false;  // the provider's test event; an ordinary event, named so in vectors
 };
@@ -67,6 +78,7 @@ struct BindSettings {
   Duration tolerance{};
   std::vector<FieldSpec> dedup_key;  // empty: the provider's default
   std::vector<FieldSpec> dedup_also;
+  std::optional<std::string> items;  // as SourceConfig::items
   std::optional<FieldSpec> ordering_key;
   std::optional<HmacScheme> hmac;
   std::optional<TokenScheme> token;

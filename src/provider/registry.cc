@@ -44,6 +44,7 @@ BindSettings bind_settings(const SourceConfig& source) {
   settings.tolerance = source.tolerance;
   settings.dedup_key = source.dedup_key;
   settings.dedup_also = source.dedup_also;
+  settings.items = source.items;
   settings.ordering_key = source.ordering_key;
   settings.hmac = source.hmac;
   settings.token = source.token;

@@ -96,6 +96,7 @@ class Token final : public Provider {
       t.name = "token";
       t.ack_deadline = std::chrono::seconds(2);
       t.needs_token = true;
+      t.takes_items = true;
       return t;
     }();
     return traits;

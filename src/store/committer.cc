@@ -299,10 +299,13 @@ void Committer::State::take_settles(Batch& batch) {
 
 void Committer::State::take_accepts(Batch& batch) {
   std::size_t bytes = 0;
+  std::size_t keys = 0;
   while (!accepts.empty() &&
          batch.accepts.size() + batch.settles.size() < std::max<std::size_t>(1, options.batch_max)) {
     bytes += accepts.front().event.body.size();
-    if (!batch.accepts.empty() && bytes > options.batch_bytes_max) return;
+    keys += accepts.front().event.keys.size();
+    const bool is_full = bytes > options.batch_bytes_max || keys > options.batch_keys_max;
+    if (!batch.accepts.empty() && is_full) return;
     batch.accepts.push_back(std::move(accepts.front()));
     accepts.pop_front();
   }

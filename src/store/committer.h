@@ -28,6 +28,7 @@ class Committer {
   struct Options {
     std::size_t batch_max = 512;              // events and settlements of one transaction
     std::size_t batch_bytes_max = 32u << 20;  // bodies of one transaction
+    std::size_t batch_keys_max = 4096;        // dedup keys of one transaction; an event may bring kItemsMax
     std::size_t queue_max = 16384;            // accepts waiting; above it submit() answers kExhausted at once
     // Called on the committer's thread about once a second between batches, also when idle: pruning, metrics.
     std::function<void(Time now)> upkeep;

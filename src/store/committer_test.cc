@@ -192,6 +192,21 @@ TEST_F(CommitterTest, ABatchKeepsItsLimits) {
   for (std::size_t size : store.batches()) EXPECT_LE(size, 4u);
 }
 
+TEST_F(CommitterTest, ATransactionHasRoomForSoManyKeysOrOneEvent) {
+  store.close_gate();
+  Committer::Options options;
+  options.batch_keys_max = 3;
+  const auto committer = make(options);
+  for (int i = 0; i < 8; ++i) {
+    NewEventBuilder builder;
+    for (int key = 0; key < (i == 4 ? 9 : 2); ++key) builder.item(std::to_string(i) + "." + std::to_string(key));
+    committer->submit(builder.build(), later(), nullptr, answers.accept(i));
+  }
+  store.open_gate();
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(answers.await(i), Code::kOk);
+  EXPECT_EQ(store.batches(), std::vector<std::size_t>(8, 1));
+}
+
 TEST_F(CommitterTest, OneWakeUpPerBatchAndExecutor) {
   CountingExecutor first, second;
   store.close_gate();

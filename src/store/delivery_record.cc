@@ -109,7 +109,7 @@ Attempt settled_attempt(const Settlement& settlement) {
   attempt.duration = result.duration;
   attempt.outcome = result.outcome;
   attempt.status = result.status;
-  attempt.error = result.error.substr(0, kResponseKept);
+  attempt.error = result.error.substr(0, kErrorKept);
   attempt.response = result.response.substr(0, kResponseKept);
   return attempt;
 }

@@ -65,7 +65,7 @@ Lease take_lease(DeliveryRecord& record, Duration lease, Time now);
 // late failure must not undo a replay.
 bool settle(DeliveryRecord& record, const Settlement& settlement, Time now);
 
-// What is kept of a settled attempt: texts cut to kResponseKept bytes.
+// What is kept of a settled attempt: texts cut to kErrorKept and kResponseKept bytes.
 Attempt settled_attempt(const Settlement& settlement);
 Attempt attempt_without_outcome(const DeliveryRecord& record);  // its lease ran out
 Attempt attempt_in_flight(const DeliveryRecord& record);

@@ -10,7 +10,7 @@ namespace hookonce {
 bool matches_fields(const EventFilter& filter, const EventSummary& summary) {
   if (filter.source && *filter.source != summary.source) return false;
   if (filter.type && *filter.type != summary.type) return false;
-  if (filter.key && filter.key != summary.key) return false;
+  if (filter.key && summary.key && filter.key != summary.key) return false;
   if (filter.since && summary.received_at < *filter.since) return false;
   return !filter.until || summary.received_at < *filter.until;
 }

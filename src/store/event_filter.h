@@ -12,7 +12,8 @@
 
 namespace hookonce {
 
-// Source, type, key, since and until. The state and the query are asked for apart, because they cost more to read.
+// Source, type, key, since and until. An event that shows no key passes: it may be a batch, and the backend has looked
+// whether it held such a key. The state and the query are asked for apart, because they cost more to read.
 bool matches_fields(const EventFilter& filter, const EventSummary& summary);
 // Whether the query is empty or in the id, the key or the type.
 bool matches_names(const EventFilter& filter, const EventSummary& summary);

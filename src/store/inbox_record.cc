@@ -75,7 +75,10 @@ void encode(Encoder& encoder, const RecordedDelivery& delivery) {
 
 void encode(Encoder& encoder, const RecordedContent& content) {
   encoder.text(content.type).optional_text(content.key).optional_text(content.ordering_key);
-  encoder.flag(content.forwarded_trusted).text(encode_headers(content.headers)).text(content.body);
+  encoder.flag(content.forwarded_trusted)
+      .text(content.new_items)
+      .text(encode_headers(content.headers))
+      .text(content.body);
   encoder.flag(content.reply.has_value());
   if (content.reply) {
     encoder.number(content.reply->status).text(content.reply->content_type).text(content.reply->body);

@@ -36,6 +36,7 @@ struct RecordedContent {
   std::optional<std::string> key;
   std::optional<std::string> ordering_key;
   bool forwarded_trusted = false;
+  std::string new_items;  // as EventDetail::new_items
   Headers headers;
   std::string body;
   std::int64_t duplicates = 0;

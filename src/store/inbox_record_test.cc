@@ -58,6 +58,7 @@ TEST(InboxRecord, EveryFieldThatMeansSomethingChangesTheBytes) {
       [](InboxRecord& r) {
         r.content->headers = Headers{{"A", "2"}};
       },
+      [](InboxRecord& r) { r.content->new_items = "1"; },
       [](InboxRecord& r) { r.content->body = "Body"; },
       [](InboxRecord& r) { r.content->duplicates = 1; },
       [](InboxRecord& r) {

@@ -38,6 +38,7 @@ void add_event(Lease& lease, const StoredEvent& event) {
   lease.type = event.summary.type;
   lease.received_at = event.summary.received_at;
   lease.forwarded_trusted = event.forwarded_trusted;
+  lease.new_items = event.new_items;
   lease.headers = event.headers;
   lease.body = event.body;
 }
@@ -52,6 +53,7 @@ EventDetail detail_of(const StoredEvent& event) {
   EventDetail detail;
   detail.summary = summary_of(event);
   detail.ordering_key = event.ordering_key;
+  detail.new_items = event.new_items;
   detail.headers = *event.headers;
   detail.body = *event.body;
   detail.arrivals = event.arrivals;
@@ -70,6 +72,20 @@ EventDetail detail_of(const StoredEvent& event) {
   return detail;
 }
 
+std::string new_items_of(const NewEvent& event, const std::vector<KeyHash>& missing) {
+  std::string items;
+  if (event.rule != KeyRule::kEach) return items;
+  std::set<KeyHash> left(missing.begin(), missing.end());
+  for (std::size_t i = 0; i < event.keys.size(); ++i) {
+    if (left.erase(event.keys[i]) > 0) add_item(items, i);
+  }
+  return items;
+}
+
+bool has_held(const StoredEvent& event, const std::vector<KeyHash>& keys) {
+  return std::any_of(keys.begin(), keys.end(), [&event](const KeyHash& key) { return event.keys.contains(key); });
+}
+
 InboxRecord record_of(const StoredEvent& event) {
   InboxRecord record;
   record.id = event.summary.id;
@@ -82,6 +98,7 @@ InboxRecord record_of(const StoredEvent& event) {
   content.key = event.summary.key;
   content.ordering_key = event.ordering_key;
   content.forwarded_trusted = event.forwarded_trusted;
+  content.new_items = event.new_items;
   content.headers = *event.headers;
   content.body = *event.body;
   content.duplicates = event.summary.duplicates;
@@ -107,6 +124,7 @@ StoredEvent event_of(const InboxRecord& record, const RecordedContent& content) 
   event.summary.size = content.body.size();
   event.ordering_key = content.ordering_key;
   event.forwarded_trusted = content.forwarded_trusted;
+  event.new_items = content.new_items;
   event.headers = std::make_shared<const Headers>(content.headers);
   event.body = std::make_shared<const std::string>(content.body);
   event.reply = content.reply;

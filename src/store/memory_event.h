@@ -23,6 +23,7 @@ struct StoredEvent {
   EventSummary summary;  // its state is computed when asked for
   std::optional<std::string> ordering_key;
   bool forwarded_trusted = false;
+  std::string new_items;
   std::shared_ptr<const Headers> headers;
   std::shared_ptr<const std::string> body;
   std::vector<StoredArrival> arrivals;
@@ -41,6 +42,12 @@ bool ended_before(const StoredEvent& event, Time before);
 void add_event(Lease& lease, const StoredEvent& event);
 // The newest kAttemptsShown stay.
 void record_attempt(StoredDelivery& delivery, Attempt attempt);
+
+// Of a batch: the indexes of its items that have one of the `missing` keys; an item that repeats another one's is not
+// new.
+std::string new_items_of(const NewEvent& event, const std::vector<KeyHash>& missing);
+
+bool has_held(const StoredEvent& event, const std::vector<KeyHash>& keys);
 
 // Without what the event alone does not know: its position, which keys it holds, which deliveries stand in a line.
 InboxRecord record_of(const StoredEvent& event);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/sync.h"
+#include "core/dedup.h"
 #include "store/delivery_list.h"
 #include "store/delivery_record.h"
 #include "store/event_filter.h"
@@ -251,7 +252,7 @@ class MemoryStore final : public Store, private InboxRecords {
     if (is_new || event.rule == KeyRule::kAny) {
       for (const KeyHash& key : missing) keys_[{event.source, key}] = holder;
     }
-    const AcceptFacts facts = is_new ? insert(event, now) : duplicate(event, holder, now);
+    const AcceptFacts facts = is_new ? insert(event, new_items_of(event, missing), now) : duplicate(event, holder, now);
     const auto found = events_.find(holder.seq);
     if (found != events_.end() && (is_new || event.rule == KeyRule::kAny)) {
       found->second.keys.insert(missing.begin(), missing.end());
@@ -259,7 +260,7 @@ class MemoryStore final : public Store, private InboxRecords {
     return facts;
   }
 
-  AcceptFacts insert(const NewEvent& event, Time now) LOCKS_REQUIRED(mutex_) {
+  AcceptFacts insert(const NewEvent& event, const std::string& new_items, Time now) LOCKS_REQUIRED(mutex_) {
     const Seq seq = next_seq_++;
     StoredEvent& stored = events_[seq];
     stored.summary.id = event.id;
@@ -270,6 +271,7 @@ class MemoryStore final : public Store, private InboxRecords {
     stored.summary.size = event.body.size();
     stored.ordering_key = event.ordering_key;
     stored.forwarded_trusted = event.forwarded_trusted;
+    stored.new_items = new_items;
     stored.headers = std::make_shared<const Headers>(event.headers);
     stored.body = std::make_shared<const std::string>(event.body);
     stored.arrivals.push_back({event.arrival, Verdict::kAccepted, true});
@@ -429,6 +431,7 @@ class MemoryStore final : public Store, private InboxRecords {
     for (auto it = events_.rbegin(); it != events_.rend() && found.size() < static_cast<std::size_t>(limit); ++it) {
       const StoredEvent& event = it->second;
       if (it->first >= before || !matches_fields(filter, event.summary)) continue;
+      if (filter.key && !has_held(event, hashes_of_text(*filter.key))) continue;
       if (filter.state && *filter.state != state_of(event)) continue;
       if (matches_names(filter, event.summary) || contains(*event.body, filter.query)) found.push_back(it->first);
     }

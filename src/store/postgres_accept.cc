@@ -15,6 +15,10 @@ constexpr const char* kHeldReplies =
     "SELECT seq, status, content_type, body FROM replies WHERE seq IN (SELECT d.seq "
     "FROM unnest($1::bytea[], $2::uuid[]) AS n (source, key) JOIN dedup d ON d.key = n.key AND d.source = n.source)";
 
+constexpr const char* kSetNewItems =
+    "UPDATE contents c SET new_items = n.items FROM unnest($1::bigint[], $2::bytea[]) AS n (seq, items) "
+    "WHERE c.seq = n.seq";
+
 constexpr const char* kAddKeysToPruned =
     "UPDATE pruned p SET keys = p.keys || n.keys FROM unnest($1::bigint[], $2::bytea[]) AS n (seq, keys) "
     "WHERE p.seq = n.seq";
@@ -171,12 +175,12 @@ std::vector<AcceptFacts> PostgresAccept::decide(std::map<PostgresPlace, Delivery
 AcceptFacts PostgresAccept::decide_one(std::size_t index, std::map<PostgresPlace, DeliveryRecord>& records,
                                        PostgresChanges& changes) {
   const NewEvent& event = events_[index];
-  std::optional<std::int64_t> oldest;  // of the live hits
-  std::vector<std::pair<const KeyHash*, Key*>> missing;
-  for (const KeyHash& hash : event.keys) {
-    Key& key = keys_.find(KeyName(hash, event.source))->second;
+  std::optional<std::int64_t> oldest;                 // of the live hits
+  std::vector<std::pair<std::size_t, Key*>> missing;  // with its place in event.keys
+  for (std::size_t place = 0; place < event.keys.size(); ++place) {
+    Key& key = keys_.find(KeyName(event.keys[place], event.source))->second;
     if (key.free || key.expires_at <= now_) {
-      missing.emplace_back(&hash, &key);
+      missing.emplace_back(place, &key);
     } else if (!oldest || key.seq < *oldest) {
       oldest = key.seq;
     }
@@ -184,24 +188,25 @@ AcceptFacts PostgresAccept::decide_one(std::size_t index, std::map<PostgresPlace
   const bool is_new = !oldest || (event.rule == KeyRule::kEach && !missing.empty());
   const std::int64_t holder = is_new ? base_ + static_cast<std::int64_t>(index) : *oldest;
   const Time expires_at = is_new ? now_ + event.window : holders_.at(holder).expires_at;
-  std::string added;
+  std::string added, new_items;
   if (is_new || event.rule == KeyRule::kAny) {
-    for (auto& [hash, key] : missing) {
+    for (auto& [place, key] : missing) {
       if (!key->free && key->seq == holder) continue;  // One body repeats the key.
+      if (event.rule == KeyRule::kEach) add_item(new_items, place);
       key->free = false;
       key->seq = holder;
       key->expires_at = expires_at;
-      append_key(added, *hash);
+      append_key(added, event.keys[place]);
     }
   }
-  if (is_new) return insert(index, std::move(added), changes);
+  if (is_new) return insert({index, std::move(added), std::move(new_items)}, changes);
   holders_.at(holder).added_keys += added;
   return duplicate(index, holder, records, changes);
 }
 
-AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, PostgresChanges& changes) {
-  const NewEvent& event = events_[index];
-  const std::int64_t seq = base_ + static_cast<std::int64_t>(index);
+AcceptFacts PostgresAccept::insert(NewRow row, PostgresChanges& changes) {
+  const NewEvent& event = events_[row.event];
+  const std::int64_t seq = base_ + static_cast<std::int64_t>(row.event);
   Holder& holder = holders_[seq];
   holder.id = event.id;
   holder.first_at = now_;
@@ -209,7 +214,6 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
   holder.expires_at = now_ + event.window;
   holder.key = event.key;
   holder.first = {event.arrival.at, event.arrival.secret, event.arrival.signature_hash};
-  new_rows_.push_back({index, std::move(keys)});
   AcceptFacts facts{Verdict::kAccepted, event.id, now_, true, !event.destinations.empty()};
   for (const std::string& name : event.destinations) {
     if (!new_deliveries_.try_emplace({seq, name}, first_due(event, name, seq)).second) continue;
@@ -230,7 +234,9 @@ AcceptFacts PostgresAccept::insert(std::size_t index, std::string keys, Postgres
     lease.forwarded_trusted = event.forwarded_trusted;
     lease.headers = std::make_shared<const Headers>(event.headers);
     lease.body = std::make_shared<const std::string>(event.body);
+    lease.new_items = row.new_items;
   }
+  new_rows_.push_back(std::move(row));
   return facts;
 }
 
@@ -282,6 +288,7 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
   PostgresColumn type(PostgresType::kBytea), key(PostgresType::kBytea), ordering_key(PostgresType::kBytea);
   PostgresColumn keys(PostgresType::kBytea), remote(PostgresType::kBytea), retry_reason(PostgresType::kBytea);
   PostgresColumn headers(PostgresType::kBytea), body(PostgresType::kBytea), signature_hash(PostgresType::kUuid);
+  PostgresColumn batch_seq(PostgresType::kBigint), new_items(PostgresType::kBytea);
   for (const NewRow& row : new_rows_) {
     const NewEvent& event = events_[row.event];
     const Arrival& arrival = event.arrival;
@@ -305,6 +312,10 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
     remote.add(std::string_view(arrival.remote));
     headers.add(std::string_view(encode_headers(event.headers)));
     body.add(std::string_view(event.body));
+    if (!row.new_items.empty()) {
+      batch_seq.add(number);
+      new_items.add(std::string_view(row.new_items));
+    }
   }
   PostgresColumn delivery_seq(PostgresType::kBigint), destination(PostgresType::kBytea);
   PostgresColumn due_at(PostgresType::kTimestamp);
@@ -333,6 +344,10 @@ void PostgresAccept::queue_events(PostgresConnection& connection) const {
       "SELECT add_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, "
       "$21, $22, $23, $24, $25, $26, $27)",
       parameters);
+  if (batch_seq.size() > 0) {
+    connection.add(kSetNewItems,
+                   PostgresParameters().add_column(std::move(batch_seq)).add_column(std::move(new_items)));
+  }
 }
 
 void PostgresAccept::queue_duplicates(PostgresConnection& connection) const {

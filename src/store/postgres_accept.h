@@ -83,6 +83,7 @@ class PostgresAccept {
   struct NewRow {
     std::size_t event = 0;
     std::string keys;
+    std::string new_items;
   };
   struct ArrivalRow {
     std::size_t event = 0;
@@ -100,7 +101,7 @@ class PostgresAccept {
   using KeyName = std::pair<KeyHash, std::string_view>;  // the order of the locks; the view is into the event
 
   AcceptFacts decide_one(std::size_t index, std::map<PostgresPlace, DeliveryRecord>& records, PostgresChanges& changes);
-  AcceptFacts insert(std::size_t index, std::string keys, PostgresChanges& changes);
+  AcceptFacts insert(NewRow row, PostgresChanges& changes);
   // When a new delivery is due; joins its line, where it has one.
   Time first_due(const NewEvent& event, const std::string& destination, std::int64_t seq);
   AcceptFacts duplicate(std::size_t index, std::int64_t seq, std::map<PostgresPlace, DeliveryRecord>& records,

@@ -13,8 +13,9 @@ namespace {
 
 const std::string& due_sql() {
   static const std::string sql = fmt::format(
-      "SELECT place, moment, seq, destination, {}, id, source, type, received_at, forwarded_trusted, headers, body "
-      "FROM claim_due($1, $2, (SELECT array_agg(CASE WHEN p.destination IS NULL THEN w.slots ELSE 0 END "
+      "SELECT place, moment, seq, destination, {}, id, source, type, received_at, forwarded_trusted, headers, body, "
+      "new_items FROM claim_due_items($1, $2, (SELECT array_agg("
+      "CASE WHEN p.destination IS NULL THEN w.slots ELSE 0 END "
       "ORDER BY w.place) FROM unnest($2::bytea[], $3::integer[]) WITH ORDINALITY AS w (destination, slots, place) "
       "LEFT JOIN pauses p ON p.destination = w.destination))",
       kDeliveryColumns);
@@ -33,6 +34,7 @@ Result<Lease> read_event(const PostgresResult& result, int row, Lease lease) {
   lease.forwarded_trusted = result.flag(row, kEventColumn + 4);
   lease.headers = std::make_shared<const Headers>(std::move(headers));
   lease.body = std::make_shared<const std::string>(result.bytes(row, kEventColumn + 6));
+  lease.new_items = result.bytes(row, kEventColumn + 7);
   return lease;
 }
 

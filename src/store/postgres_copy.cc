@@ -24,7 +24,7 @@ constexpr const char* kEvents =
     "SELECT e.seq, e.id, e.source, e.received_at, e.body_hash, e.keys, e.type, e.key, e.ordering_key, "
     "e.forwarded_trusted, e.duplicates, c.headers, c.body, "
     "e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, "
-    "e.signature_hash FROM events e JOIN contents c USING (seq) WHERE e.seq = ANY ($1::bigint[])";
+    "e.signature_hash, c.new_items FROM events e JOIN contents c USING (seq) WHERE e.seq = ANY ($1::bigint[])";
 
 constexpr const char* kPruned =
     "SELECT seq, id, source, received_at, body_hash, keys FROM pruned WHERE seq = ANY ($1::bigint[])";
@@ -109,6 +109,7 @@ Status read_events(const PostgresResult& events, Records& records) {
     content.duplicates = events.bigint(row, 10);
     HK_ASSIGN(content.headers, decode_headers(events.bytes(row, 11)));
     content.body = events.bytes(row, 12);
+    content.new_items = events.bytes(row, 20);
     content.arrivals.push_back({read_arrival(events, row, 13, record.body_hash), Verdict::kAccepted, true});
   }
   return {};

@@ -31,7 +31,8 @@ constexpr const char* kInsertEvents =
     "$13::uuid[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::bytea[], $20::bytea[])";
 
 constexpr const char* kInsertContents =
-    "INSERT INTO contents (seq, headers, body) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])";
+    "INSERT INTO contents (seq, headers, body, new_items) "
+    "SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[])";
 
 constexpr const char* kInsertReplies =
     "INSERT INTO replies (seq, status, content_type, body) "
@@ -109,6 +110,7 @@ void queue_events(PostgresConnection& connection, const std::vector<Placed>& pla
   PostgresColumn source(PostgresType::kBytea), type(PostgresType::kBytea), key(PostgresType::kBytea);
   PostgresColumn ordering_key(PostgresType::kBytea), keys(PostgresType::kBytea);
   PostgresColumn content_seq(PostgresType::kBigint), headers(PostgresType::kBytea), body(PostgresType::kBytea);
+  PostgresColumn new_items(PostgresType::kBytea);
   ArrivalColumns first;
   for (const auto& [number, record] : placed) {
     if (!record->content) continue;
@@ -130,6 +132,7 @@ void queue_events(PostgresConnection& connection, const std::vector<Placed>& pla
     content_seq.add(number);
     headers.add(std::string_view(encode_headers(content.headers)));
     body.add(std::string_view(content.body));
+    new_items.add(std::string_view(content.new_items));
   }
   connection.add(kInsertEvents, gathered({&seq,
                                           &received_at,
@@ -151,7 +154,7 @@ void queue_events(PostgresConnection& connection, const std::vector<Placed>& pla
                                           &keys,
                                           &first.remote,
                                           &first.retry_reason}));
-  connection.add(kInsertContents, gathered({&content_seq, &headers, &body}));
+  connection.add(kInsertContents, gathered({&content_seq, &headers, &body, &new_items}));
 }
 
 void queue_pruned(PostgresConnection& connection, const std::vector<Placed>& placed) {

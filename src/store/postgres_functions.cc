@@ -257,6 +257,21 @@ constexpr const char* kSignaturesOfArrivals[] = {
     END $$)sql",
 };
 
+constexpr const char* kItemFunctions[] = {
+    // claim_due() with the new items of batches.
+    "CREATE FUNCTION claim_due_items(timestamptz, bytea[], integer[]) RETURNS TABLE (place bigint, moment timestamptz, "
+    "seq bigint, destination bytea, " HK_DELIVERY_COLUMNS
+    ", id uuid, source bytea, type bytea, received_at timestamptz, forwarded_trusted boolean, headers bytea, "
+    "body bytea, new_items bytea) LANGUAGE plpgsql AS $$\n#variable_conflict use_column\n"
+    "DECLARE present timestamptz := coalesce($1, clock_timestamp());\nBEGIN RETURN QUERY "
+    "SELECT r.place, present, d.seq, d.destination, " HK_DELIVERY_FIELDS
+    ", e.id, e.source, e.type, e.received_at, e.forwarded_trusted, c.headers, c.body, c.new_items "
+    "FROM unnest($2, $3) WITH ORDINALITY AS r (destination, slots, place) "
+    "CROSS JOIN LATERAL (SELECT * FROM deliveries WHERE destination = r.destination AND state IN (0, 1) "
+    "AND due_at <= present ORDER BY due_at, seq LIMIT r.slots FOR NO KEY UPDATE SKIP LOCKED) d "
+    "JOIN events e ON e.seq = d.seq JOIN contents c ON c.seq = d.seq ORDER BY r.place, d.due_at, d.seq; END $$",
+};
+
 #undef HK_DELIVERY_COLUMNS
 #undef HK_DELIVERY_FIELDS
 
@@ -268,6 +283,10 @@ std::span<const char* const> batch_functions() {
 
 std::span<const char* const> signatures_of_arrivals() {
   return kSignaturesOfArrivals;
+}
+
+std::span<const char* const> item_functions() {
+  return kItemFunctions;
 }
 
 }  // namespace hookonce

@@ -18,4 +18,7 @@ std::span<const char* const> batch_functions();
 // and writes it. Of older arrivals, and of those that a gateway of the version before writes, nothing is known.
 std::span<const char* const> signatures_of_arrivals();
 
+// For the migration behind the one that keeps a batch's new items.
+std::span<const char* const> item_functions();
+
 }  // namespace hookonce

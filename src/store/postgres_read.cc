@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kEvent =
     "SELECT e.id, e.source, e.type, e.key, e.received_at, e.duplicates, e.size, e.ordering_key, c.headers, c.body, "
     "e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, e.body_hash, "
-    "e.signature_hash FROM events e JOIN contents c ON c.seq = e.seq WHERE e.id = $1";
+    "e.signature_hash, c.new_items FROM events e JOIN contents c ON c.seq = e.seq WHERE e.id = $1";
 
 constexpr const char* kArrivals =
     "SELECT arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, signature_hash, verdict, "
@@ -78,6 +78,7 @@ Status read_whole(const PostgresResult& event, EventDetail& detail) {
   HK_ASSIGN(detail.headers, decode_headers(event.bytes(0, 8)));
   detail.body = event.bytes(0, 9);
   detail.arrivals.push_back({read_arrival(event, 0, 10), Verdict::kAccepted, true});
+  detail.new_items = event.bytes(0, 18);
   return {};
 }
 

@@ -331,6 +331,7 @@ Result<std::vector<AcceptFacts>> decode_accepts(std::string_view bytes) {
       HK_ASSIGN(const RedisFixed fixed, decode_fixed(event));
       facts.first = FirstArrival{fixed.arrival.at, fixed.arrival.secret, fixed.arrival.signature_hash};
     }
+    if (std::string new_items = reader.text(); facts.lease) facts.lease->new_items = std::move(new_items);
     accepts.push_back(facts);
   }
   HK_TRY(reader.whole("answer"));

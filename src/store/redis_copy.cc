@@ -343,6 +343,7 @@ void add_content(RedisCommand& call, const InboxRecord& record, const RecordedCo
   std::vector<std::string> fields;
   if (content.duplicates > 0) fields.insert(fields.end(), {"n", std::to_string(content.duplicates)});
   if (content.reply) fields.insert(fields.end(), {"r", encode_reply(*content.reply)});
+  if (!content.new_items.empty()) fields.insert(fields.end(), {"i", content.new_items});
   for (std::size_t i = 1; i < content.arrivals.size(); ++i) {
     fields.insert(fields.end(), {"a" + std::to_string(i), encode_stored_arrival(content.arrivals[i])});
   }

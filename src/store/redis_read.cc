@@ -39,6 +39,7 @@ struct Fields {
   std::string_view deliveries;
   std::string_view joined_keys;
   std::optional<std::string_view> reply;
+  std::string_view new_items;
   std::int64_t duplicates = 0;
   std::map<std::int64_t, std::string_view> arrivals;                             // by number
   std::map<std::string, std::map<int, std::string_view>, std::less<>> attempts;  // by destination and number
@@ -51,6 +52,7 @@ void sort_field(std::string_view name, std::string_view value, Fields& fields) {
   if (name == "d") fields.deliveries = value;
   if (name == "j") fields.joined_keys = value;
   if (name == "r") fields.reply = value;
+  if (name == "i") fields.new_items = value;
   if (name == "n") fields.duplicates = parse_digits(value).value_or(0);
   if (name.substr(0, 1) == "a") {
     if (const auto number = parse_digits(name.substr(1))) fields.arrivals[*number] = value;
@@ -130,6 +132,7 @@ Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply
   detail.summary.source = source.text();
   detail.summary.duplicates = fields.duplicates;
   detail.ordering_key = fixed.ordering_key;
+  detail.new_items = fields.new_items;
   HK_ASSIGN(detail.headers, decode_headers(fields.headers));
   detail.body = fields.body;
   detail.arrivals.push_back({fixed.arrival, Verdict::kAccepted, true});
@@ -155,6 +158,7 @@ Result<InboxRecord> read_record(RedisReply reply) {
   content.key = std::move(fixed.key);
   content.ordering_key = std::move(fixed.ordering_key);
   content.forwarded_trusted = fixed.forwarded_trusted;
+  content.new_items = fields.new_items;
   HK_ASSIGN(content.headers, decode_headers(fields.headers));
   content.body = fields.body;
   content.duplicates = fields.duplicates;
@@ -180,6 +184,7 @@ Status add_event(Lease& lease, RedisReply fields) {
   lease.forwarded_trusted = fixed.forwarded_trusted;
   lease.headers = std::make_shared<const Headers>(std::move(headers));
   lease.body = std::make_shared<const std::string>(fields[2].text());
+  lease.new_items = fields[3].text();
   return {};
 }
 

@@ -5,11 +5,11 @@ namespace hookonce::redis_lua {
 // Arguments: names of destinations; the shapes that events of the batch have in common; four arguments an event: its
 // head (shape's place, size of the arrival, id, body hash, keys), `s` without seq and time, headers, body; then the
 // settlements. Answer: per event verdict, id, time of acceptance, same body, new delivery, lease, reply, another key
-// than the event's own, and of a duplicate its event's `s`; 3 bytes a settlement (taken, state of the event, whether it
-// freed the next one of its line).
+// than the event's own, of a duplicate its event's `s`, and the lease's new items; 3 bytes a settlement (taken, state
+// of the event, whether it freed the next one of its line).
 //
-// Most events are plain: nobody holds their keys, no line, no lease. They pass by the general path and are written in
-// the order in which they came; for the general path they are as if read from the server.
+// Most events are plain: nobody holds their keys, no line, no lease, no batch. They pass by the general path and are
+// written in the order in which they came; for the general path they are as if read from the server.
 const std::string_view kCommit = R"lua(
 local VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REARMED = 0, 1, 2
 local NEXT_DELIVERED, NEXT_RETRY, NEXT_DEAD, NEXT_RELEASE = 0, 1, 2, 3
@@ -26,7 +26,7 @@ for i = 1, number() do
   local shape = { source = argument(), each = argument() == '1', rearm = argument() == '1', window = number(),
     first_lease = number(), destinations = {}, events = 0, by_seq = {}, by_time = {} }
   shape.t = tag(shape.source)
-  shape.plain = not shape.first_lease
+  shape.plain = not shape.first_lease and not shape.each
   local places, deliveries, known = argument(), {}, {}
   for at = 1, #places, 3 do
     local place, ordered = parse('>HB', places, at)
@@ -40,7 +40,7 @@ for i = 1, number() do
   end
   shape.d = deliveries_text(deliveries)
   shape.times = now_bytes .. pack('>i8', now + shape.window)
-  shape.accepted = now_bytes .. pack('BB', 1, one_if(#deliveries > 0)) .. string.rep('\0', 13)  -- no lease, no reply; its own key, no event before it
+  shape.accepted = now_bytes .. pack('BB', 1, one_if(#deliveries > 0)) .. string.rep('\0', 17)  -- no lease, no reply; its own key, no event before it, no items
   shapes[i] = shape
 end
 
@@ -90,7 +90,7 @@ end
 local last_seq = tonumber(call('GET', prefix .. 'seq') or '0')
 local seq = last_seq
 local taken = {}    -- names of keys whose holder is another one afterwards
-local earlier = {}  -- by the key's name: ZADD arguments of those that held it before, or are shown with it
+local earlier = {}  -- by the key's name: ZADD arguments of those that held it before
 local lasting = {}  -- MSET arguments
 local new_sources = {}
 
@@ -199,10 +199,10 @@ local function give(a, holder, missing)
   end
 end
 
-local function insert(a)
+local function insert(a, new_items)
   local event = { t = a.t, id = a.id, key = a.t .. 'e:' .. a.id, seq = seq, received = now, deliveries = {},
     duplicates = 0, drop = {}, fresh = true, changed = false, moved = false, fixed = false,
-    set = { s = pack('>i8i8', seq, now) .. a.fixed, h = a.headers, b = a.body } }
+    set = { s = pack('>i8i8', seq, now) .. a.fixed, h = a.headers, b = a.body, i = new_items } }
   event.fixed = event.set.s
   for i, destination in ipairs(a.shape.destinations) do
     local d = new_delivery(destination.name)
@@ -213,7 +213,7 @@ local function insert(a)
   move(event)
   new_sources[a.source] = true
   if a.first_lease and not is_paused(event.deliveries[1].name) then
-    return { VERDICT_ACCEPTED, a.id, now, 1, 0, take_lease(event.deliveries[1], a.first_lease) }
+    return { VERDICT_ACCEPTED, a.id, now, 1, 0, take_lease(event.deliveries[1], a.first_lease), nil, nil, nil, new_items }
   end
   return { VERDICT_ACCEPTED, a.id, now, 1, one_if(#event.deliveries > 0) }
 end
@@ -250,16 +250,33 @@ local function count_duplicate(a, holder)
   return facts
 end
 
+-- The indexes of those of a batch's items that have one of `missing`; an item that repeats another one's is not new.
+-- The event keeps their keys alone: the others are not its own.
+local function new_items_of(a, missing)
+  local left, items, keys = {}, {}, {}
+  for _, key in ipairs(missing) do left[key] = true end
+  for at = 1, #a.keys, 16 do
+    local key = string.sub(a.keys, at, at + 15)
+    if left[key] then
+      items[#items + 1] = (at - 1) / 16
+      keys[#keys + 1] = key
+      left[key] = nil
+    end
+  end
+  local own = table.concat(keys)
+  a.fixed = pack('>I4c0', #own, own) .. string.sub(a.fixed, 5 + #a.keys)
+  return table.concat(items, ',')
+end
+
 local function accept(a)
-  local oldest, missing, present = nil, {}, {}
+  local oldest, missing = nil, {}
   for at = 1, #a.keys, 16 do
     local key = string.sub(a.keys, at, at + 15)
     local holder = holder_of(a.t .. 'k:' .. key)
     if not holder or holder.expires <= now then
       missing[#missing + 1] = key
-    else
-      present[#present + 1] = key
-      if not oldest or holder.seq < oldest.seq then oldest = holder end
+    elseif not oldest or holder.seq < oldest.seq then
+      oldest = holder
     end
   end
   if oldest and not (a.each and #missing > 0) then
@@ -275,8 +292,7 @@ local function accept(a)
   end
   seq = seq + 1
   give(a, { seq = seq, first = now, expires = now + a.window, id = a.id, body = a.body_hash }, missing)
-  for _, key in ipairs(present) do note_earlier(a.t .. 'l:' .. key, seq, a.id) end
-  return insert(a)
+  return insert(a, a.each and new_items_of(a, missing) or nil)
 end
 
 local function take(event, d, attempt, next_state, delay, text)
@@ -329,7 +345,7 @@ for i = 1, count_events do
   else
     local facts = accept(arrival_of(i))
     accepts[i] = pack('>Bc16i8BB', facts[1], facts[2], facts[3], facts[4], facts[5]) .. text(facts[6]) ..
-      text(facts[7]) .. pack('B', facts[8] or 0) .. text(facts[9])
+      text(facts[7]) .. pack('B', facts[8] or 0) .. text(facts[9]) .. text(facts[10])
   end
 end
 for i = 1, number() do settles[i] = pack('BBB', settle()) end

@@ -312,7 +312,12 @@ Status RedisStore::add_contents(std::vector<Lease>& leases) {
   std::vector<RedisCommand> commands;
   for (const Lease& lease : leases) {
     commands.push_back({"HMGET"});
-    commands.back().add_own(server_.event_name(lease.source, encode_id(lease.event))).add("s").add("h").add("b");
+    commands.back()
+        .add_own(server_.event_name(lease.source, encode_id(lease.event)))
+        .add("s")
+        .add("h")
+        .add("b")
+        .add("i");
   }
   HK_ASSIGN(const std::vector<RedisAnswer> answers, server_.read(commands));
   for (std::size_t i = 0; i < leases.size(); ++i) HK_TRY(hookonce::add_event(leases[i], *answers[i]));

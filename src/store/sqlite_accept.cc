@@ -30,7 +30,7 @@ Status SqliteAccept::prepare(Database& database, SqliteNames& sources, SqliteNam
            "INSERT INTO events (seq, id, source, type, key, ordering_key, received_at, keys_until, size, "
            "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, "
            "signature_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-          {&insert_content_, "INSERT INTO contents (seq, headers, body) VALUES (?, ?, ?)"},
+          {&insert_content_, "INSERT INTO contents (seq, headers, body, new_items) VALUES (?, ?, ?, ?)"},
           {&find_event_,
            "SELECT id, received_at, body_hash, duplicates, key, arrived_at, secret, signature_hash FROM events "
            "WHERE seq = ?"},
@@ -50,7 +50,7 @@ Result<AcceptFacts> SqliteAccept::accept(const NewEvent& event, Time now) {
   if (is_new) {
     const KeyHolder holder{next_seq_, now + event.window};
     for (const FreeKey& key : keys.free) HK_TRY(keys_->take({source, key.key}, holder, key.older));
-    return insert(event, source, now);
+    return insert(event, keys, source, now);
   }
   // The keys that a duplicate brought with it become the oldest holder's, for the rest of that one's window.
   for (const FreeKey& key : keys.free) HK_TRY(keys_->hand_over({source, key.key}, *keys.oldest, key.older));
@@ -59,13 +59,15 @@ Result<AcceptFacts> SqliteAccept::accept(const NewEvent& event, Time now) {
 
 Result<SqliteAccept::Keys> SqliteAccept::look_up(const NewEvent& event, std::int64_t source, Time now) {
   Keys keys;
-  std::vector<KeyHash> seen;  // A key that one body repeats must not be taken twice.
-  for (const KeyHash& key : event.keys) {
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
-    seen.push_back(key);
+  for (std::size_t i = 0; i < event.keys.size(); ++i) {
+    const KeyHash& key = event.keys[i];
+    // A key that one body repeats must not be taken twice.
+    const auto here = event.keys.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(event.keys.begin(), here, key) != here) continue;
     HK_ASSIGN(const auto holder, keys_->find({source, key}));
     if (!holder || holder->expires_at <= now) {
       keys.free.push_back({key, holder ? std::optional(holder->seq) : std::nullopt});
+      if (event.rule == KeyRule::kEach) add_item(keys.new_items, i);
     } else if (!keys.oldest || holder->seq < keys.oldest->seq) {
       keys.oldest = holder;
     }
@@ -73,7 +75,7 @@ Result<SqliteAccept::Keys> SqliteAccept::look_up(const NewEvent& event, std::int
   return keys;
 }
 
-Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, std::int64_t source, Time now) {
+Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, const Keys& keys, std::int64_t source, Time now) {
   const std::int64_t seq = next_seq_++;
   {
     Query query(insert_event_);
@@ -86,11 +88,12 @@ Result<AcceptFacts> SqliteAccept::insert(const NewEvent& event, std::int64_t sou
   const std::string headers = encode_headers(event.headers);
   {
     Query query(insert_content_);
-    query.bind_integer(seq).bind_blob(headers).bind_blob(event.body);
+    query.bind_integer(seq).bind_blob(headers).bind_blob(event.body).bind_blob(keys.new_items);
     HK_TRY(query.run());
   }
   AcceptFacts facts{Verdict::kAccepted, event.id, now, true, false};
   for (const std::string& name : event.destinations) HK_TRY(insert_delivery(event, name, seq, source, now, facts));
+  if (facts.lease) facts.lease->new_items = keys.new_items;
   return facts;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/model.h"
@@ -36,10 +37,11 @@ class SqliteAccept {
   struct Keys {
     std::vector<FreeKey> free;
     std::optional<KeyHolder> oldest;  // of the holders of the others
+    std::string new_items;            // of a batch: the indexes of the free ones
   };
 
   Result<Keys> look_up(const NewEvent& event, std::int64_t source, Time now);
-  Result<AcceptFacts> insert(const NewEvent& event, std::int64_t source, Time now);
+  Result<AcceptFacts> insert(const NewEvent& event, const Keys& keys, std::int64_t source, Time now);
   // In a fact: the lease of an event that asked for it.
   Status insert_delivery(const NewEvent& event, const std::string& name, std::int64_t seq, std::int64_t source,
                          Time now, AcceptFacts& facts);

@@ -15,24 +15,25 @@ Status SqliteClaim::prepare(Database& database, SqliteNames& sources, SqliteName
   lines_ = &lines;
   replies_ = &replies;
   pauses_ = &pauses;
-  return prepare_all(database,
-                     {
-                         {&due_,
-                          "SELECT seq FROM deliveries INDEXED BY deliveries_open "
-                          "WHERE destination = ? AND due_at <= ? AND state IN (0, 1) "
-                          "ORDER BY due_at, seq LIMIT ?"},
-                         {&content_,
-                          "SELECT e.id, e.source, e.type, e.received_at, e.forwarded_trusted, c.headers, c.body "
-                          "FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
-                         {&seq_of_, "SELECT seq FROM events WHERE id = ?"},
-                         {&next_due_,
-                          "SELECT due_at FROM deliveries INDEXED BY deliveries_open "
-                          "WHERE destination = ? AND state IN (0, 1) "
-                          "ORDER BY due_at LIMIT 1"},
-                         {&end_leases_,
-                          "UPDATE deliveries INDEXED BY deliveries_open SET due_at = ?1 "
-                          "WHERE state IN (0, 1) AND state = 1 AND due_at > ?1"},
-                     });
+  return prepare_all(
+      database,
+      {
+          {&due_,
+           "SELECT seq FROM deliveries INDEXED BY deliveries_open "
+           "WHERE destination = ? AND due_at <= ? AND state IN (0, 1) "
+           "ORDER BY due_at, seq LIMIT ?"},
+          {&content_,
+           "SELECT e.id, e.source, e.type, e.received_at, e.forwarded_trusted, c.headers, c.body, c.new_items "
+           "FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
+          {&seq_of_, "SELECT seq FROM events WHERE id = ?"},
+          {&next_due_,
+           "SELECT due_at FROM deliveries INDEXED BY deliveries_open "
+           "WHERE destination = ? AND state IN (0, 1) "
+           "ORDER BY due_at LIMIT 1"},
+          {&end_leases_,
+           "UPDATE deliveries INDEXED BY deliveries_open SET due_at = ?1 "
+           "WHERE state IN (0, 1) AND state = 1 AND due_at > ?1"},
+      });
 }
 
 Result<Claimed> SqliteClaim::claim(const ClaimRequest& request, Time now) {
@@ -84,6 +85,7 @@ Status SqliteClaim::claim_for(const ClaimDestination& destination, Time now, Con
       lease.type = shared->type;
       lease.received_at = shared->received_at;
       lease.forwarded_trusted = shared->forwarded_trusted;
+      lease.new_items = shared->new_items;
       lease.headers = shared->headers;
       lease.body = shared->body;
       claimed.leases.push_back(std::move(lease));
@@ -123,6 +125,7 @@ Result<const SqliteClaim::Content*> SqliteClaim::content(std::int64_t seq, Conte
   content.forwarded_trusted = query.flag(4);
   content.headers = std::make_shared<const Headers>(std::move(headers));
   content.body = std::make_shared<const std::string>(query.blob(6));
+  content.new_items = query.blob(7);
   return &contents.emplace(seq, std::move(content)).first->second;
 }
 

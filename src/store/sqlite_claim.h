@@ -39,6 +39,7 @@ class SqliteClaim {
     std::string type;
     Time received_at{};
     bool forwarded_trusted = false;
+    std::string new_items;
     std::shared_ptr<const Headers> headers;
     std::shared_ptr<const std::string> body;
   };

@@ -23,7 +23,7 @@ Status SqliteRecordReader::prepare(Database& database, SqliteNames& sources, Sql
           {&event_,
            "SELECT e.id, e.source, e.type, e.key, e.ordering_key, e.received_at, e.duplicates, e.forwarded_trusted, "
            "c.headers, c.body, e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, "
-           "e.body_hash, e.signature_hash FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
+           "e.body_hash, e.signature_hash, c.new_items FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
           {&duplicates_,
            "SELECT verdict, same_body, same_key, arrived_at, remote, retry_number, retry_reason, provider_time, "
            "secret, body_hash, signature_hash FROM arrivals WHERE seq = ? ORDER BY number"},
@@ -92,6 +92,7 @@ Status SqliteRecordReader::read_event(std::int64_t seq, InboxRecord& record, std
   content.forwarded_trusted = query.flag(7);
   HK_ASSIGN(content.headers, decode_headers(query.blob(8)));
   content.body = query.blob(9);
+  content.new_items = query.blob(18);
   content.arrivals.push_back({read_arrival(query, 10), Verdict::kAccepted, true});
   record.body_hash = content.arrivals[0].arrival.body_hash;
   return {};
@@ -172,7 +173,7 @@ Status SqliteRecordWriter::prepare(Database& database, SqliteNames& sources, Sql
            "INSERT INTO events (seq, id, source, type, key, ordering_key, received_at, keys_until, size, duplicates, "
            "forwarded_trusted, arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, "
            "signature_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-          {&insert_content_, "INSERT INTO contents (seq, headers, body) VALUES (?, ?, ?)"},
+          {&insert_content_, "INSERT INTO contents (seq, headers, body, new_items) VALUES (?, ?, ?, ?)"},
           {&insert_arrival_,
            "INSERT INTO arrivals (seq, number, verdict, same_body, same_key, arrived_at, remote, retry_number, "
            "retry_reason, provider_time, secret, body_hash, signature_hash) "
@@ -225,7 +226,7 @@ Status SqliteRecordWriter::write_event(const InboxRecord& record, const Recorded
   const std::string headers = encode_headers(content.headers);
   {
     Query query(insert_content_);
-    query.bind_integer(seq).bind_blob(headers).bind_blob(content.body);
+    query.bind_integer(seq).bind_blob(headers).bind_blob(content.body).bind_blob(content.new_items);
     HK_TRY(query.run());
   }
   if (content.reply) HK_TRY(replies_->keep(seq, *content.reply));

@@ -18,7 +18,7 @@ Status SqliteRead::prepare(Database& database, SqliteNames& destinations, Sqlite
       {
           {&event_,
            "SELECT e.arrived_at, e.remote, e.retry_number, e.retry_reason, e.provider_time, e.secret, e.body_hash, "
-           "e.signature_hash, e.ordering_key, c.headers, c.body "
+           "e.signature_hash, e.ordering_key, c.headers, c.body, c.new_items "
            "FROM events e JOIN contents c ON c.seq = e.seq WHERE e.seq = ?"},
           {&duplicates_,
            "SELECT arrived_at, remote, retry_number, retry_reason, provider_time, secret, body_hash, signature_hash, "
@@ -55,6 +55,7 @@ Status SqliteRead::read_event(std::int64_t seq, EventDetail& detail) {
   detail.ordering_key = query.optional_blob(8);
   HK_ASSIGN(detail.headers, decode_headers(query.blob(9)));
   detail.body = query.blob(10);
+  detail.new_items = query.blob(11);
   return {};
 }
 

@@ -172,7 +172,28 @@ ALTER TABLE arrivals ADD COLUMN same_key INTEGER NOT NULL DEFAULT 1 CHECK (same_
 // Migration 6: destinations that a person has paused.
 constexpr const char* kPauses = "CREATE TABLE pauses (destination INTEGER PRIMARY KEY) STRICT;";
 
-constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies, kSignatures, kPauses};
+// Migration 7: which items of a batch were new, beside its body; answers are kept at a length for which the old table's
+// check has no room. A check can't be changed in place, so the rows move into a new table.
+constexpr const char* kBatches = R"sql(
+ALTER TABLE contents ADD COLUMN new_items BLOB NOT NULL DEFAULT x'';
+ALTER TABLE attempts RENAME TO short_attempts;
+CREATE TABLE attempts (
+  seq INTEGER NOT NULL,
+  destination INTEGER NOT NULL,
+  number INTEGER NOT NULL CHECK (number > 0),
+  started_at INTEGER NOT NULL,
+  duration INTEGER,
+  outcome INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 3),
+  status INTEGER NOT NULL,
+  error BLOB NOT NULL CHECK (length(error) <= 1024),
+  response BLOB NOT NULL CHECK (length(response) <= 4096),
+  PRIMARY KEY (seq, destination, number)
+) STRICT, WITHOUT ROWID;
+INSERT INTO attempts SELECT * FROM short_attempts;
+DROP TABLE short_attempts;
+)sql";
+
+constexpr const char* kMigrations[] = {kFirstTables, kKeysInMemory, kLines, kReplies, kSignatures, kPauses, kBatches};
 constexpr std::int64_t kNewest = static_cast<std::int64_t>(std::size(kMigrations));
 
 Status not_ours(const std::string& path) {

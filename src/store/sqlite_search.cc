@@ -43,7 +43,6 @@ Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDel
            "SELECT seq FROM deliveries INDEXED BY deliveries_dead "
            "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
           {&source_numbers_, "SELECT id FROM sources"},
-          {&source_of_, "SELECT source FROM events WHERE seq = ?"},
           {&older_of_key_, "SELECT older FROM event_keys WHERE seq = ? AND key = ?"},
           {&summary_, "SELECT id, source, type, key, received_at, duplicates, size FROM events WHERE seq = ?"},
           {&seq_of_, "SELECT seq FROM events WHERE id = ?"},
@@ -187,37 +186,28 @@ Result<SqliteSearch::Candidates> SqliteSearch::from_open(Search& search) {
 }
 
 // Every event shown as `text` holds or held a key of it: from the dedup row down the chain of holders, in every source.
+// All of the chain is read each time: an event that a later duplicate brought the key to stands above newer ones.
 Result<SqliteSearch::Candidates> SqliteSearch::from_key(const std::string& text, std::int64_t before) {
   Candidates candidates;
   HK_ASSIGN(const std::vector<std::int64_t> sources, source_numbers());
-  HK_ASSIGN(const auto source_before, source_of(before));
   for (std::int64_t source : sources) {
     for (const KeyHash& key : hashes_of_text(text)) {
       HK_ASSIGN(const auto newest, keys_.find({source, key}));
-      if (!newest) continue;
-      // A later page goes on from where the last one ended, if that event is still there and in this chain.
       std::optional<std::int64_t> next;
-      if (source_before == source) {
-        HK_ASSIGN(next, older_of_key(before, key));
-      }
-      if (!next) next = newest->seq;
-      std::int64_t rows = 0;
-      while (next && rows < kStepRows) {
-        if (*next < before) {
-          candidates.seqs.push_back(*next);
-          ++rows;
-        }
+      if (newest) next = newest->seq;
+      while (next) {
+        if (*next < before) candidates.seqs.push_back(*next);
         HK_ASSIGN(next, older_of_key(*next, key));
       }
-      // A chain that goes on: what lies below its last event waits for the next step, so that the order holds over all
-      // chains.
-      if (next) candidates.resume = std::max(candidates.resume.value_or(0), candidates.seqs.back());
     }
   }
   candidates.rows = static_cast<std::int64_t>(candidates.seqs.size());
   std::sort(candidates.seqs.begin(), candidates.seqs.end(), std::greater<>());
   candidates.seqs.erase(std::unique(candidates.seqs.begin(), candidates.seqs.end()), candidates.seqs.end());
-  while (candidates.resume && candidates.seqs.back() < *candidates.resume) candidates.seqs.pop_back();
+  if (candidates.seqs.size() > static_cast<std::size_t>(kStepRows)) {
+    candidates.seqs.resize(static_cast<std::size_t>(kStepRows));
+    candidates.resume = candidates.seqs.back();
+  }
   return candidates;
 }
 
@@ -229,13 +219,6 @@ Result<std::vector<std::int64_t>> SqliteSearch::source_numbers() {
     if (!more) return numbers;
     numbers.push_back(query.integer(0));
   }
-}
-
-Result<std::optional<std::int64_t>> SqliteSearch::source_of(std::int64_t seq) {
-  Query query(source_of_);
-  query.bind_integer(seq);
-  HK_ASSIGN(const bool found, query.row());
-  return found ? std::optional(query.integer(0)) : std::nullopt;
 }
 
 Result<std::optional<std::int64_t>> SqliteSearch::older_of_key(std::int64_t seq, const KeyHash& key) {

@@ -73,7 +73,6 @@ class SqliteSearch {
   Result<bool> are_few_open();
   Result<Candidates> from_key(const std::string& text, std::int64_t before);
   Result<std::vector<std::int64_t>> source_numbers();
-  Result<std::optional<std::int64_t>> source_of(std::int64_t seq);
   Result<std::optional<std::int64_t>> older_of_key(std::int64_t seq, const KeyHash& key);
   Result<std::optional<EventSummary>> summary(std::int64_t seq);
   Result<bool> judge(Search& search, std::int64_t seq, std::size_t& bytes);
@@ -86,7 +85,6 @@ class SqliteSearch {
   Statement some_open_;
   Statement dead_;
   Statement source_numbers_;
-  Statement source_of_;
   Statement older_of_key_;
   Statement summary_;
   Statement seq_of_;

@@ -325,10 +325,25 @@ TEST_F(SqliteStoreTest, ABackupOfARunningStoreIsAWholeInbox) {
   EXPECT_EQ(backup_store("memory:", folder.file("c.db")).code(), Code::kInvalid);
 }
 
-// As the first version left it: every key in dedup, none of the later columns.
-TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
-  ASSERT_OK(open_ok()->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart));
+// As the first version left it: every key in dedup, none of the later columns, short answers.
+TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeysAndAttempts) {
+  EventId id;
+  {
+    const auto store = open_ok();
+    id = store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart)->accepts[0].id;
+    const Settlement failed =
+        failure(store->claim({{{"backend", 1, std::chrono::seconds(30), 20, std::chrono::hours(72)}}}, kTestStart)
+                    ->leases.at(0),
+                Duration::zero());
+    ASSERT_OK(store->commit({}, std::span(&failed, 1), kTestStart));
+  }
   ASSERT_OK(shell(path)->execute(
+      "ALTER TABLE contents DROP COLUMN new_items; ALTER TABLE attempts RENAME TO long_attempts;"
+      "CREATE TABLE attempts (seq INTEGER NOT NULL, destination INTEGER NOT NULL, number INTEGER NOT NULL,"
+      "  started_at INTEGER NOT NULL, duration INTEGER, outcome INTEGER NOT NULL, status INTEGER NOT NULL,"
+      "  error BLOB NOT NULL, response BLOB NOT NULL CHECK (length(response) <= 1024),"
+      "  PRIMARY KEY (seq, destination, number)) STRICT, WITHOUT ROWID;"
+      "INSERT INTO attempts SELECT * FROM long_attempts; DROP TABLE long_attempts;"
       "INSERT INTO dedup SELECT source, key, seq, expires_at FROM event_keys; DROP TABLE dedup_moved;"
       "DROP TABLE lines; DROP TABLE replies; DROP TABLE pauses; ALTER TABLE events DROP COLUMN signature_hash;"
       "ALTER TABLE arrivals DROP COLUMN signature_hash; ALTER TABLE arrivals DROP COLUMN same_key;"
@@ -343,6 +358,13 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeys) {
   EXPECT_EQ(facts.first, (FirstArrival{kTestStart, 0, {}}));
   EXPECT_EQ(verdict_of("other"), Verdict::kAccepted);
   EXPECT_EQ(verdict_of("other"), Verdict::kDuplicate);
+  EXPECT_EQ(store->get(id).value()->new_items, "");
+  EXPECT_EQ(store->get(id).value()->deliveries.at(0).attempts.at(0).error, "it did not work");
+  Settlement long_answer = failure(
+      store->claim({{{"backend", 1, std::chrono::seconds(30), 20, std::chrono::hours(72)}}}, kTestStart)->leases.at(0),
+      Duration::zero());
+  long_answer.result.response = std::string(kResponseKept, 'x');
+  ASSERT_OK(store->commit({}, std::span(&long_answer, 1), kTestStart));
 }
 
 // All events were pruned, so that no number is left but in what says how far the keys were moved.

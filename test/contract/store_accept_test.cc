@@ -244,6 +244,74 @@ TEST_P(StoreAccept, EachKeyRuleAcceptsWhileOneKeyIsNew) {
   EXPECT_EQ(accept(NewEventBuilder().also("3").rule(KeyRule::kEach).build()).id, mixed.id);
 }
 
+TEST_P(StoreAccept, ABatchNamesTheItemsThatAreNewWithIt) {
+  accept(NewEventBuilder().item("1").item("2").item("3").build());
+  const EventId mixed =
+      accept(NewEventBuilder().item("1").item("4").item("3").item("2").item("5").item("4").build()).id;
+  EXPECT_EQ(get(mixed).new_items, "1,4");
+  EXPECT_EQ(accept(NewEventBuilder().item("1").item("4").item("5").build()).verdict, Verdict::kDuplicate);
+  std::vector<NewEvent> together;
+  together.push_back(NewEventBuilder().item("6").item("7").build());
+  together.push_back(NewEventBuilder().item("7").item("8").build());
+  const auto facts = store_->commit(together, {}, now_);
+  ASSERT_OK(facts);
+  EXPECT_EQ(get(facts.value().accepts[0].id).new_items, "0,1");
+  EXPECT_EQ(get(facts.value().accepts[1].id).new_items, "1");
+  EXPECT_EQ(get(accept(NewEventBuilder().key("k").build()).id).new_items, "");
+}
+
+TEST_P(StoreAccept, EveryLeaseOfABatchNamesItsNewItems) {
+  accept(NewEventBuilder().item("1").build());
+  EXPECT_EQ(lease().new_items, "0");
+  const AcceptFacts leased = accept(NewEventBuilder().item("1").item("2").first_lease(kLease).build());
+  ASSERT_TRUE(leased.lease);
+  EXPECT_EQ(leased.lease->new_items, "1");
+  settle(failure(*leased.lease, Duration::zero()));
+  const Lease again = lease();
+  EXPECT_EQ(again.event, leased.id);
+  EXPECT_EQ(again.new_items, "1");
+  settle(success(again));
+  ReplayRequest request;
+  request.ids = {leased.id};
+  replay(request);
+  EXPECT_EQ(lease().new_items, "1");
+}
+
+TEST_P(StoreAccept, ABatchOfAsManyItemsAsAreAllowedIsOneEvent) {
+  NewEventBuilder first, second;
+  std::string odd;
+  for (std::size_t i = 0; i < kItemsMax; ++i) {
+    const std::string key = "item " + std::to_string(i);
+    if (i % 2 == 0) first.item(key);
+    if (i % 2 == 1) add_item(odd, i);
+    second.item(key);
+  }
+  accept(first.build());
+  EXPECT_EQ(get(accept(second.build()).id).new_items, odd);
+}
+
+TEST_P(StoreAccept, ABatchIsFoundByTheKeyOfEachItemThatWasNewWithIt) {
+  const EventId first = accept(NewEventBuilder().item("1").item("2").build()).id;
+  const EventId second = accept(NewEventBuilder().item("2").item("3").build()).id;
+  const EventId single = accept(NewEventBuilder().key("4").build()).id;
+  accept(NewEventBuilder().build());
+  EventFilter filter;
+  const std::vector<std::pair<std::string, std::vector<EventId>>> expected = {
+      {"1", {first}}, {"2", {first}}, {"3", {second}}, {"4", {single}}, {"5", {}}, {"", {}}};
+  for (const auto& [key, ids] : expected) {
+    filter.key = key;
+    EXPECT_EQ(list(filter), ids) << key;
+  }
+}
+
+TEST_P(StoreAccept, AnItemIsNewAgainWhenItsWindowIsOver) {
+  accept(NewEventBuilder().item("1").item("2").window(seconds(10)).build());
+  pass(seconds(5));
+  accept(NewEventBuilder().item("3").window(seconds(100)).build());
+  pass(seconds(5));
+  EXPECT_EQ(get(accept(NewEventBuilder().item("1").item("2").item("3").build()).id).new_items, "0,1");
+}
+
 TEST_P(StoreAccept, AKeyThatOneBodyRepeatsDoesNotMeetItself) {
   EXPECT_EQ(accept(NewEventBuilder().also("1").also("1").build()).verdict, Verdict::kAccepted);
 }

@@ -247,7 +247,7 @@ TEST_P(StoreClaim, AnErrorPageIsNotKeptWhole) {
   huge.result.error = std::string(1 << 20, 'y');
   EXPECT_TRUE(settle(huge).taken);
   EXPECT_EQ(get(id).deliveries[0].attempts[0].response.size(), kResponseKept);
-  EXPECT_EQ(get(id).deliveries[0].attempts[0].error.size(), kResponseKept);
+  EXPECT_EQ(get(id).deliveries[0].attempts[0].error.size(), kErrorKept);
 }
 
 TEST_P(StoreClaim, NextDueIsNowForThePastAndNothingWhereNothingWaits) {

@@ -146,15 +146,7 @@ TEST_P(StoreList, AKeyFindsEveryEventThatIsShownWithIt) {
   EXPECT_EQ(list({.key = "k"}), ids);
   EXPECT_EQ(list({.source = "other", .key = "k"}), std::vector<EventId>{ids[0]});
   EXPECT_EQ(list({.key = "none"}), std::vector<EventId>{});
-  std::vector<EventId> paged;
-  std::optional<std::string> cursor;
-  do {
-    const auto page = store_->list({.key = "k"}, 1, cursor);
-    ASSERT_OK(page);
-    for (const EventSummary& item : page.value().items) paged.push_back(item.id);
-    cursor = page.value().next;
-  } while (cursor);
-  EXPECT_EQ(paged, ids);
+  EXPECT_EQ(walk({.key = "k"}, 1), ids);
 }
 
 TEST_P(StoreList, AKeyOfTwoSourcesPagesThroughBoth) {
@@ -165,15 +157,20 @@ TEST_P(StoreList, AKeyOfTwoSourcesPagesThroughBoth) {
     }
     pass(seconds(1));
   }
-  std::vector<EventId> paged;
-  std::optional<std::string> cursor;
-  do {
-    const auto page = store_->list({.key = "k"}, 1, cursor);
-    ASSERT_OK(page);
-    for (const EventSummary& item : page.value().items) paged.push_back(item.id);
-    cursor = page.value().next;
-  } while (cursor);
-  EXPECT_EQ(paged, ids);
+  EXPECT_EQ(walk({.key = "k"}, 1), ids);
+}
+
+// A duplicate brings the batch a key that newer events have held.
+TEST_P(StoreList, ABatchThatGotAKeyLaterIsOnItsPageToo) {
+  const auto taken = [this] { return accept(NewEventBuilder().key("k").window(seconds(1)).build()).id; };
+  const EventId oldest = taken();
+  pass(seconds(1));
+  const EventId batch = accept(NewEventBuilder().item("item").build()).id;
+  const EventId newest = taken();
+  pass(seconds(1));
+  EXPECT_EQ(accept(NewEventBuilder().key("item").also("a").build()).id, batch);
+  EXPECT_EQ(accept(NewEventBuilder().key("k").also("a").build()).id, batch);
+  EXPECT_EQ(walk({.key = "k"}, 1), (std::vector<EventId>{newest, batch, oldest}));
 }
 
 TEST_P(StoreList, TheQueryIsDataAndIgnoresLetterCase) {

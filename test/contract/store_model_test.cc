@@ -39,7 +39,7 @@ std::string text_of(const Attempt& a) {
 }
 
 std::string text_of(const EventDetail& detail) {
-  std::string text = text_of(detail.summary) + " " + detail.body + "\n";
+  std::string text = text_of(detail.summary) + " " + detail.body + " " + detail.new_items + "\n";
   for (const StoredArrival& arrival : detail.arrivals) {
     text += "  " + text_of(arrival.arrival.at) + " " + std::string(to_string(arrival.verdict)) + " " +
             std::to_string(arrival.arrival.secret) + std::to_string(arrival.arrival.signature_hash[0]) +
@@ -61,7 +61,8 @@ std::string text_of(const CommitFacts& facts) {
             (fact.first ? " after " + text_of(fact.first->at) + " " + std::to_string(fact.first->secret) +
                               std::to_string(fact.first->signature_hash[0])
                         : "") +
-            (fact.new_delivery ? " new" : "") + (fact.lease ? " leased " + text_of(fact.lease->until) : "") +
+            (fact.new_delivery ? " new" : "") +
+            (fact.lease ? " leased " + text_of(fact.lease->until) + " " + fact.lease->new_items : "") +
             (fact.reply ? " " + fact.reply->body + "\n" : "\n");
   }
   for (const SettleFacts& fact : facts.settles) {
@@ -76,7 +77,7 @@ std::string text_of(const Claimed& claimed) {
   for (const Lease& l : claimed.leases) {
     text += l.idempotency_key() + " " + l.destination + " " + std::to_string(l.attempt) + " " +
             std::to_string(l.counted) + " " + text_of(l.until) + " " + text_of(l.armed_at) +
-            (l.replay ? " replay " : " ") + l.source + " " + l.type + " " + *l.body + "\n";
+            (l.replay ? " replay " : " ") + l.source + " " + l.type + " " + *l.body + " " + l.new_items + "\n";
   }
   for (const DeadDelivery& dead : claimed.dead) text += "dead " + dead.event.text() + " " + dead.destination + "\n";
   return text;
@@ -148,8 +149,7 @@ class StoreModel : public StoreFixture {
     builder.source(source()).type(chance(50) ? "t1" : "t2").body("body" + std::to_string(pick(3))).rearm(chance(80));
     builder.window(std::chrono::seconds(chance(50) ? 5 : 200)).at(now_);
     if (chance(15)) {
-      builder.rule(KeyRule::kEach);
-      for (int i = pick(3) + 1; i > 0; --i) builder.also("e" + std::to_string(pick(8)));
+      for (int i = pick(4) + 1; i > 0; --i) builder.item(key());
     } else if (chance(90)) {
       builder.key(key());
       if (chance(40)) builder.also("a" + std::to_string(pick(8)));

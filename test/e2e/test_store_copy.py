@@ -127,7 +127,7 @@ def multiply(path):
     database.execute(f"WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 1500) "
                      f"INSERT INTO events SELECT {', '.join(values)} FROM events, more")
     database.execute("WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 1500) "
-                     "INSERT INTO contents SELECT seq + 20 * n, headers, body FROM contents, more")
+                     "INSERT INTO contents (seq, headers, body) SELECT seq + 20 * n, headers, body FROM contents, more")
     database.commit()
     database.close()
     return 20 + 20 * 1500

@@ -29,6 +29,7 @@ inline std::vector<ProviderTraits> some_providers() {
   ProviderTraits hmac = stripe;
   hmac.name = "hmac";
   hmac.needs_hmac = true;
+  hmac.takes_items = true;
   hmac.retry_horizon = Duration::zero();
   ProviderTraits token = hmac;
   token.name = "token";

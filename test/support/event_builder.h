@@ -45,6 +45,12 @@ class NewEventBuilder {
     event_.keys.push_back(key_hash("also", {text}));
     return *this;
   }
+  // An item of a batch.
+  NewEventBuilder& item(const std::string& key) {
+    event_.rule = KeyRule::kEach;
+    event_.keys.push_back(key_hash("", {key}));
+    return *this;
+  }
   NewEventBuilder& rule(KeyRule rule) { return set(event_.rule, rule); }
   NewEventBuilder& window(Duration window) { return set(event_.window, window); }
   NewEventBuilder& ordering_key(std::string key) {
