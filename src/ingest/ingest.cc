@@ -229,9 +229,11 @@ void finish_sync(InFlight& arrived, const AcceptFacts& facts, SyncAnswer answer)
     return arrived.responder.respond(reply_answer(facts.verdict, facts.id, *answer.reply));
   }
   counters.acknowledged.add();
-  log_info("acknowledged", {{"source", arrived.source->config->name},
-                            {"event", facts.id.text()},
-                            {"reason", answer.reply ? "the reply came too late" : "there was no reply in time"}});
+  // What an attempt without a reply met with stands in its own line.
+  const char* reason = answer.reply     ? "the reply came too late"
+                       : now < deadline ? "the first attempt brought no reply"
+                                        : "there was no reply in time";
+  log_info("acknowledged", {{"source", arrived.source->config->name}, {"event", facts.id.text()}, {"reason", reason}});
   arrived.responder.respond(acknowledgement(arrived, facts));
   if (answer.late) answer.late();
 }
