@@ -25,7 +25,7 @@ bool is_admin_token(std::string_view token, const ServerConfig& server);
 bool is_authorized(const HttpRequest& head, const ServerConfig& server);
 HttpResponse unauthorized_answer();
 HttpResponse wrong_token_answer();      // 401 to one that was given in a body
-HttpResponse too_many_tokens_answer();  // 429: not judged
+HttpResponse too_many_tokens_answer();  // 429
 
 // 415 where a POST has a body that is not application/json.
 std::optional<HttpResponse> refuse_content_type(const HttpRequest& request);

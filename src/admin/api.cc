@@ -202,8 +202,12 @@ AdminApi::AdminApi(Store& store, LiveHub& live, History& history, const Clock& c
 AdminApi::~AdminApi() = default;
 
 void AdminApi::configure(std::shared_ptr<const Config> config) {
-  MutexLock lock(state_->mutex);
-  state_->config.swap(config);
+  {
+    MutexLock lock(state_->mutex);
+    state_->config.swap(config);
+  }
+  // `config` is the old one now. Who watches by a token that counts no more must not go on.
+  if (config->server.admin_token != state_->current()->server.admin_token) state_->live.end_all();
 }
 
 void AdminApi::set_ingest_address(std::string address) {
@@ -225,10 +229,6 @@ void AdminApi::on_request(HttpRequest request, Responder responder) {
   auto config = state_->current();
   const Time now = state_->clock.now();
   const bool tries = offers_token(request, config->server);
-  if (tries && state_->wrong_tokens.is_full(now)) {
-    responder.respond(hardened(too_many_tokens_answer()));
-    return;
-  }
   // Asked again, because the token may have been changed between the head and the body.
   const bool authorized = state_->is_caller_authorized(request, config->server);
   auto refusal = refuse(request, config->server, authorized);
@@ -236,6 +236,8 @@ void AdminApi::on_request(HttpRequest request, Responder responder) {
   if (refusal || worker == nullptr || asks_no_store(route_of(request).route->call)) {
     HttpResponse answer = hardened(refusal ? *std::move(refusal) : state_->answer(request, *config, authorized));
     if (tries && answer.status == 401) {
+      // Only who guesses is held back: the right token is never answered late, however many others are wrong.
+      if (state_->wrong_tokens.is_full(now)) return responder.respond(hardened(too_many_tokens_answer()));
       state_->wrong_tokens.answer_late(std::move(responder), std::move(answer), now);
       return;
     }

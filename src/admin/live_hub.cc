@@ -11,6 +11,7 @@ namespace {
 
 // Browsers come back after this long when a stream breaks off.
 constexpr std::string_view kGreeting = "retry: 2000\n\n";
+constexpr std::size_t kShownMax = 256;  // bytes of a type or key
 constexpr std::string_view kKeepAlive = ": still here\n\n";
 
 std::string frame(std::string_view name, const json::object& data) {
@@ -26,12 +27,17 @@ json::value text_or_none(const std::optional<std::string_view>& text) {
   return text ? json::value(json_text(*text)) : json::value(nullptr);
 }
 
+// The whole of what a sender makes as long as it likes is in the inbox; here it would be held once for each watcher.
+std::string_view shown(std::string_view text) {
+  return text.substr(0, kShownMax);
+}
+
 std::string frame_of(LiveFact fact, Time wall) {
   json::object data{{"at", to_rfc3339(wall)}};
   data["event"] = text_or_none(fact.event);
   data["source"] = json_text(fact.source);
-  data["type"] = text_or_null(fact.type);
-  data["key"] = text_or_none(fact.key);
+  data["type"] = text_or_null(shown(fact.type));
+  data["key"] = text_or_none(fact.key ? std::optional(shown(*fact.key)) : std::nullopt);
   if (!fact.destination.empty()) data["destination"] = json_text(fact.destination);
   for (auto& [name, value] : fact.more) data[name] = std::move(value);
   return frame(fact.name, data);
@@ -74,11 +80,17 @@ class LiveHub::Watcher final : public BodyStream {
     ++facts_;
   }
 
+  void end() {
+    MutexLock lock(mutex_);
+    ended_ = true;
+  }
+
   std::optional<std::string> next() override {
     std::string text;
     std::uint64_t missed = 0;
     {
       MutexLock lock(mutex_);
+      if (ended_) return std::nullopt;
       text.swap(waiting_);
       facts_ = 0;
       missed = std::exchange(missed_, 0);
@@ -104,6 +116,7 @@ class LiveHub::Watcher final : public BodyStream {
   std::string waiting_ GUARDED_BY(mutex_){kGreeting};
   std::size_t facts_ GUARDED_BY(mutex_) = 0;
   std::uint64_t missed_ GUARDED_BY(mutex_) = 0;
+  bool ended_ GUARDED_BY(mutex_) = false;
 };
 
 LiveHub::LiveHub(const Clock& clock) : clock_(clock) {}
@@ -136,6 +149,17 @@ void LiveHub::publish(LiveFact fact) {
   if (takers.empty()) return;
   const std::string text = frame_of(std::move(fact), clock_.wall());
   for (Watcher* watcher : takers) watcher->put(text);
+}
+
+void LiveHub::end_all() {
+  std::vector<std::weak_ptr<Watcher>> watchers;
+  {
+    MutexLock lock(mutex_);
+    watchers.swap(watchers_);
+  }
+  for (const auto& watcher : watchers) {
+    if (const auto alive = watcher.lock()) alive->end();
+  }
 }
 
 std::shared_ptr<BodyStream> LiveHub::watch(LiveFilter filter) {

@@ -60,6 +60,9 @@ class LiveHub {
   }
   void publish(LiveFact fact);
 
+  // Ends every stream: those who may still watch come back by themselves. Any thread.
+  void end_all();
+
   // What a new watcher is answered with. Null where kWatchersMax watch already. It may outlive this.
   std::shared_ptr<BodyStream> watch(LiveFilter filter);
 

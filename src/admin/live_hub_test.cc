@@ -112,6 +112,21 @@ TEST_F(AdminLive, TheCallAnswersWithAStream) {
   EXPECT_EQ(get("/api/v1/stream?sorce=shop").status, 400);
 }
 
+TEST_F(AdminLive, StreamsEndWithTheTokenThatOpenedThem) {
+  const auto stream = watch();
+  configure(shop_config());
+  EXPECT_TRUE(stream->next().has_value()) << "another configuration, the same token";
+  require_token();
+  EXPECT_FALSE(stream->next().has_value());
+}
+
+TEST_F(AdminLive, WhatASenderMakesLongIsCut) {
+  const auto stream = watch();
+  const std::string lengthy(1'000'000, 'x');
+  live_.publish(accepted("shop", lengthy, lengthy));
+  EXPECT_LT(stream->next()->size(), 2000u);
+}
+
 TEST_F(AdminLive, TooManyWatchersAreRefusedAndMakeRoomWhenTheyGo) {
   std::vector<std::shared_ptr<BodyStream>> streams;
   for (std::size_t i = 0; i < kWatchersMax; ++i) streams.push_back(watch());

@@ -36,6 +36,16 @@ json::object view_of(const RejectedRequest& request, const Config& config) {
   return view;
 }
 
+// A handshake makes no event, and its sender has given up on this one: there is nothing to accept.
+HttpResponse leave_handshake(const CallContext& context, const EventId& id) {
+  if (const auto removed = context.rejected.store->remove(id); !removed.ok())
+    return store_error_answer(removed.status());
+  return error_response(
+      422, "handshake",
+      "it verifies now and is a handshake, which makes no event; it has left the list. Let the provider "
+      "send it again");
+}
+
 }  // namespace
 
 HttpResponse list_rejected(const CallContext& context, std::string_view query) {
@@ -65,6 +75,7 @@ HttpResponse accept_rejected(const CallContext& context, std::string_view id) {
   if (answer.status != 200 || event.empty()) {
     // As it was refused, but for the caller: it is neither its signature nor its time stamp that is wrong.
     if (answer.status >= 500) return answer;
+    if (answer.status == 200) return leave_handshake(context, *wanted);
     HttpResponse refused = answer;
     if (answer.status != 404) refused.status = 422;
     return refused;

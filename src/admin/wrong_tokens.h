@@ -1,7 +1,7 @@
 // Slows down those who guess the admin token: after some wrong ones each further wrong one is answered late, and only
 // so many may wait for their answer at once. Whose they are does not matter, because a guesser has many addresses.
 //
-//   if (wrong_tokens.is_full(now)) return too_many_answer();          // not even judged
+//   if (wrong_tokens.is_full(now)) return too_many_answer();          // of wrong ones; the right one is always taken
 //   ... judged, and wrong:
 //   wrong_tokens.answer_late(std::move(responder), unauthorized_answer(), now);
 //

@@ -15,7 +15,8 @@ constexpr Duration kLookAgain = std::chrono::milliseconds(100);  // the time in 
 
 RejectedLimits rejected_share(const Config& config) {
   const auto sources = static_cast<std::int64_t>(std::max<std::size_t>(config.sources.size(), 1));
-  return {static_cast<std::int64_t>(config.store.rejected_limit) / sources,
+  const auto limit = static_cast<std::int64_t>(config.store.rejected_limit);
+  return {limit == 0 ? 0 : std::max<std::int64_t>(limit / sources, 1),  // one each, however many sources share a few
           static_cast<std::int64_t>(config.store.rejected_bytes) / sources};
 }
 

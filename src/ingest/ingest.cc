@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/sync.h"
 #include "core/cause.h"
+#include "core/dedup.h"
 #include "core/trace.h"
 #include "ingest/answers.h"
 #include "ingest/new_event.h"
@@ -388,7 +389,7 @@ HeadDecision Ingest::on_head(const HttpRequest& head) {
 
 // Asks draining no more: a request whose head was taken before is served to its end.
 void Ingest::on_request(HttpRequest request, Responder responder) {
-  take(std::move(request), std::move(responder), false);
+  take(std::move(request), std::move(responder), std::nullopt);
 }
 
 HttpResponse Ingest::accept_again(const RejectedRequest& rejected) {
@@ -409,11 +410,11 @@ HttpResponse Ingest::accept_again(const RejectedRequest& rejected) {
                           "source \"" + rejected.source + "\" is no longer configured at " + to_utf8(rejected.path));
   }
   const auto awaited = std::make_shared<AwaitedAnswer>();
-  take(std::move(request), Responder(awaited), true);
+  take(std::move(request), Responder(awaited), rejected.id);
   return awaited->wait();
 }
 
-void Ingest::take(HttpRequest request, Responder responder, bool again) {
+void Ingest::take(HttpRequest request, Responder responder, const std::optional<EventId>& again) {
   auto table = state_->current();
   const IngestSource* source = table ? table->find(request.path) : nullptr;
   if (auto answer = state_->misdirected(request, source)) return responder.respond(std::move(*answer));
@@ -452,7 +453,7 @@ void Ingest::take(HttpRequest request, Responder responder, bool again) {
   arrived.observer = state_->observer;
   arrived.head_at = again ? state_->clock.now() : request.head_at;  // what its deadline counts from
   arrived.empty_answer = provider.empty_answer(request);
-  if (source->config->mode == SourceMode::kSync) {
+  if (source->config->mode == SourceMode::kSync && !again) {
     HK_CHECK(state_->sync != nullptr);
     arrived.sync = state_->sync;
     arrived.late_answer = late_answer_to(*source, request);
@@ -462,6 +463,10 @@ void Ingest::take(HttpRequest request, Responder responder, bool again) {
   NewEvent event =
       new_event(*source, {std::move(request), std::move(verification), std::move(identity), std::move(client)},
                 EventId::make(state_->clock.now()));
+  if (again) {
+    event.first_lease.reset();  // nobody waits for the reply: it is delivered as any other, and a late one goes out
+    if (event.keys.empty()) event.keys.push_back(key_hash("rejected", {again->text()}));
+  }
   state_->submit(std::move(arrived), std::move(event));
 }
 

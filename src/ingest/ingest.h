@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "base/http_handler.h"
 #include "base/metrics.h"
@@ -66,8 +67,9 @@ class Ingest final : public HttpHandler {
 
  private:
   struct State;
-  // `again`: it was rejected before, so that it is neither counted nor kept as rejected once more.
-  void take(HttpRequest request, Responder responder, bool again);
+  // `again`: the rejected request that it was. It is neither counted nor kept as rejected once more, its sender is
+  // gone, and without a dedup key of its own it is one event all the same, however often it is accepted.
+  void take(HttpRequest request, Responder responder, const std::optional<EventId>& again);
 
   std::unique_ptr<State> state_;
 };

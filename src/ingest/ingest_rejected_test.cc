@@ -66,6 +66,18 @@ TEST_F(IngestRejected, AreArrivalsOfTheirMomentOnceTheSecretIsRight) {
   EXPECT_EQ(send(event("evt_1")).headers.first("Hookonce-Status"), "duplicate");
 }
 
+TEST_F(IngestRejected, WithoutADedupKeyTheyAreOneEventHoweverOftenTheyAreAccepted) {
+  SourceConfig source = source_of("plain", "token", {"wrong"});
+  source.token = TokenScheme{"X-Pass", ""};
+  use(source);
+  send(post("/in/plain", {{"X-Pass", "right"}}, "body"));
+  source.secrets = {"right"};
+  use(source);
+  EXPECT_EQ(ingest_.accept_again(kept_.at(0)).headers.first("Hookonce-Status"), "accepted");
+  EXPECT_EQ(ingest_.accept_again(kept_.at(0)).headers.first("Hookonce-Status"), "duplicate");
+  EXPECT_EQ(only_event().summary.key, std::nullopt);
+}
+
 TEST_F(IngestRejected, AreRefusedWhereTheirSourceIsGone) {
   send(event("evt_1"));
   use(source_of("other", "stripe", {kRight}));
