@@ -209,10 +209,11 @@ std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const 
     evidence.distance = std::chrono::abs(arrival.at - first.at);
     evidence.other_secret = arrival.secret != first.secret;
     evidence.same_request = is_same_request(arrival.signature_hash, first.signature_hash);
+    const Arrival& later = arrival;  // clang 14 lets no lambda use a structured binding
     evidence.repeats_later = std::any_of(
         arrivals.begin(), arrivals.begin() + static_cast<std::ptrdiff_t>(i), [&](const StoredArrival& earlier) {
-          return is_same_request(arrival.signature_hash, earlier.arrival.signature_hash) &&
-                 std::chrono::abs(arrival.at - earlier.arrival.at) > deadline;
+          return is_same_request(later.signature_hash, earlier.arrival.signature_hash) &&
+                 std::chrono::abs(later.at - earlier.arrival.at) > deadline;
         });
     conclusions.push_back(of_duplicate(evidence, habits, deadline));
   }
