@@ -275,6 +275,28 @@ constexpr const char* kItemFunctions[] = {
 #undef HK_DELIVERY_COLUMNS
 #undef HK_DELIVERY_FIELDS
 
+constexpr const char* kLinesOfOneInbox[] = {
+    "CREATE FUNCTION line_lock(uuid) RETURNS bigint LANGUAGE sql STABLE AS $$ "
+    "SELECT uuid_hash_extended($1, hashtextextended(current_schema()::text, 0)) $$",
+    R"sql(CREATE OR REPLACE FUNCTION lock_lines(uuid[], uuid[], bytea[]) RETURNS void LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE place bigint;
+    BEGIN
+      FOR place IN
+        SELECT DISTINCT line_lock(wanted.line) FROM (
+          SELECT unnest($1) AS line
+          UNION ALL
+          SELECT l.line FROM (SELECT unnest($2) AS id, unnest($3) AS destination) n JOIN events e ON e.id = n.id
+          JOIN lines l ON l.destination = n.destination AND l.seq = e.seq
+            AND l.line = line_of(n.destination, e.source, e.ordering_key)
+          WHERE e.ordering_key IS NOT NULL) wanted
+        ORDER BY 1
+      LOOP
+        PERFORM pg_advisory_xact_lock(place);
+      END LOOP;
+    END $$)sql",
+};
+
 }  // namespace
 
 std::span<const char* const> batch_functions() {
@@ -287,6 +309,10 @@ std::span<const char* const> signatures_of_arrivals() {
 
 std::span<const char* const> item_functions() {
   return kItemFunctions;
+}
+
+std::span<const char* const> locks_of_one_inbox() {
+  return kLinesOfOneInbox;
 }
 
 }  // namespace hookonce

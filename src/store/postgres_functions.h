@@ -21,4 +21,8 @@ std::span<const char* const> signatures_of_arrivals();
 // For the migration behind the one that keeps a batch's new items.
 std::span<const char* const> item_functions();
 
+// Migration 10: an advisory lock belongs to the whole database, so a line's is made of its inbox's schema too. Inboxes
+// in one database would else wait for each other.
+std::span<const char* const> locks_of_one_inbox();
+
 }  // namespace hookonce

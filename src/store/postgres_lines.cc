@@ -58,7 +58,7 @@ Result<std::set<PostgresPlace>> try_lock_lines(PostgresConnection& connection,
   connection.add(
       "SELECT n.seq, n.destination FROM unnest($1::bigint[], $2::bytea[]) AS n (seq, destination) "
       "JOIN events e ON e.seq = n.seq WHERE e.ordering_key IS NOT NULL AND NOT pg_try_advisory_xact_lock("
-      "uuid_hash_extended(line_of(n.destination, e.source, e.ordering_key), 0))",
+      "line_lock(line_of(n.destination, e.source, e.ordering_key)))",
       PostgresParameters().add_column(std::move(seq)).add_column(std::move(destination)));
   HK_ASSIGN(const auto results, connection.run());
   std::set<PostgresPlace> blocked;

@@ -209,7 +209,7 @@ constexpr const char* kNewItems[] = {
 
 std::vector<std::span<const char* const>> migrations() {
   return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses,
-          kInboxId,     kRejected,    kNewItems,         item_functions()};
+          kInboxId,     kRejected,    kNewItems,         item_functions(),         locks_of_one_inbox()};
 }
 
 int newest_version() {

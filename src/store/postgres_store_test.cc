@@ -158,8 +158,7 @@ TEST_F(PostgresStoreTest, BatchesThatMeetInTwoLinesInOppositeOrderBothCommit) {
   run(*other, "BEGIN");
   run(*other,
       "DO $$ BEGIN PERFORM pg_advisory_xact_lock(least("
-      "uuid_hash_extended(line_of('backend', 'shop', 'a'), 0), uuid_hash_extended(line_of('backend', 'shop', 'b'), "
-      "0)));"
+      "line_lock(line_of('backend', 'shop', 'a')), line_lock(line_of('backend', 'shop', 'b'))));"
       "END $$");
   const auto commit = [&](Store& store, const std::string& joined, const Lease& settled) {
     const auto facts = store.commit(events_of(ordered(joined)), std::vector{success(settled)}, system_clock().now());

@@ -61,7 +61,7 @@ def test_an_event_shows_what_the_contract_names(gateway, backend):
     answer = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_shape"))
     event = gateway.wait_for_state(answer.json()["id"], "delivered")
     assert set(event) == {"id", "source", "type", "key", "ordering_key", "received_at", "state", "duplicates", "size", "headers", "body",
-                          "arrivals", "deliveries"}
+                          "arrivals", "deliveries", "new_items"}
     assert (event["source"], event["type"], event["key"], event["ordering_key"]) == ("stripe", "invoice.paid", "evt_shape", "cus_sample")
     assert event["body"].encode() == backend.requests[0].body and event["size"] == len(backend.requests[0].body)
     arrival = event["arrivals"][0]
