@@ -33,7 +33,9 @@ class Window:
 
     def __init__(self, browser, address, **options):
         self.origin = f"http://{address}"
-        self.context = browser.new_context(**{"locale": "en-US", "viewport": {"width": 1280, "height": 900}, **options})
+        self.context = browser.new_context(**{"locale": "en-US", "viewport": {"width": 1280, "height": 900},
+                                             "reduced_motion": "reduce",  # a row that is still sliding in is judged as faint
+                                             **options})
         self.context.set_default_timeout(WAIT_MS)
         self.page = self.context.new_page()
         self.faults = []
