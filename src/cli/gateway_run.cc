@@ -43,7 +43,7 @@ void end_overdue_drain() {
   complain(
       "the drain was cut short, because the store or a destination hangs; nothing that was acknowledged is lost, and "
       "what was in flight is sent again when its lease is over");
-  std::_Exit(kExitDone);  // the drain is over, as it was asked for
+  std::_Exit(kExitDone);
 }
 
 int drain(Gateway& gateway, const FailureNote& failure) {

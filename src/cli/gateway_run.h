@@ -34,7 +34,8 @@ class FailureNote {
   std::optional<Status> status_ GUARDED_BY(mutex_);
 };
 
-// Gateway::Options::overdue of these commands: says so, and ends the process with 1.
+// Gateway::Options::overdue of these commands: says so, and ends the process with 0: the drain is over, as it was asked
+// for.
 [[noreturn]] void end_overdue_drain();
 
 // Drains, and gives the exit status: 1 where the store gave up, else 0.
