@@ -271,7 +271,7 @@ def test_a_trace_is_passed_on_as_it_came_and_named_in_the_log(gateway, backend):
         assert post(gateway.ingest, "/in/stripe", (headers + extra, body)).status == 200
     for request in backend.wait_for(3):
         assert request.all("traceparent") == ([parents[request.provider_id]] if parents[request.provider_id] else [])
-    gateway.wait_until(lambda: gateway.log().count("delivered ") == 3)
+    gateway.wait_until(lambda: (gateway.log().count("accepted "), gateway.log().count("delivered ")) == (3, 3))
     traced = [line.split()[2] for line in gateway.log().splitlines() if "trace=" in line]
     assert sorted(traced) == ["accepted", "delivered"], gateway.log()
     assert all(line.endswith(f" trace={trace}") for line in gateway.log().splitlines() if "trace=" in line)

@@ -326,6 +326,7 @@ def test_secrets_never_show_in_logs_or_answers(start, backend):
     gateway = start(config(backend.url, "stripe", "slack"))
     post(gateway.ingest, "/in/stripe", senders.stripe("whsec_wrong00000000000000000000000", "evt_x"))
     post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_x"))
+    gateway.wait_until(lambda: all(fact in gateway.log() for fact in ("rejected ", "accepted ", "delivered ")))
     texts = [gateway.log()] + [gateway.api("GET", f"/api/v1/{page}").body.decode() for page in ("sources", "destinations", "stats", "events")]
     for text in texts:
         assert STRIPE not in text and SLACK not in text

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from support import senders
-from support.gateway import SECRETS, config
+from support.gateway import SECRETS, WAIT_SECONDS, config
 from support.http_client import Connection, post, request_bytes
 from support.postgres_server import PostgresServer, ServerMissing
 from support.sdks import faketime_environment
@@ -186,7 +186,9 @@ def test_a_gateway_whose_clock_is_ahead_takes_no_lease_early(join, backend, shar
 def send_until_acknowledged(gateway, event_id, acknowledged):
     """As a provider: the same event again until a 2xx comes."""
     connection = None
+    end = time.monotonic() + WAIT_SECONDS
     while True:
+        assert time.monotonic() < end, f"{event_id} was never acknowledged"
         try:
             connection = connection or Connection(gateway.ingest)
             answer = connection.request("POST", "/in/stripe", *senders.stripe(STRIPE, event_id))

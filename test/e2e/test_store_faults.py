@@ -99,7 +99,7 @@ def test_a_dropped_schema_is_not_replaced_in_silence(start, backend, postgres):
     wait_until_ill(gateway, "the inbox that was opened is gone", "dropped", "restore", "restart")
     assert send(gateway, "evt_1").status == 503, "its key would be free again"
     assert postgres.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dropped'") == "0", "nothing is made"
-    assert "store.lost" in gateway.log()
+    gateway.wait_until(lambda: "store.lost" in gateway.log())
     gateway.stop(expected=None)
     gateway.start()  # by a person, who knows
     assert send(gateway, "evt_1").header("Hookonce-Status") == "accepted"

@@ -78,7 +78,8 @@ def test_each_cause_is_named_rightly(gateway, why):
     assert gateway.api("GET", "/api/v1/stats").json()["sources"]["stripe"]["causes"] == counts["stripe"]["causes"]
     metrics = gateway.api("GET", "/metrics").body.decode()
     assert 'hookonce_duplicates_total{cause="concurrent_twin",source="stripe"} 2' in metrics, metrics
-    assert re.search(r"duplicate.*key=evt_twin.*cause=concurrent_twin", gateway.log())
+    gateway.wait_until(lambda: re.search(r"duplicate.*key=evt_twin.*cause=concurrent_twin", gateway.log()))
+    gateway.wait_for_state(twin, "delivered")
 
     move_clock(gateway, "+1m")
     send(gateway, "/in/stripe", captured, "duplicate")

@@ -53,5 +53,11 @@ def start_loaded(start, backend):
     def at_rest():
         deliveries = gateway.api("GET", "/api/v1/stats").json()["deliveries"]
         return (deliveries["pending"], deliveries["in_flight"], deliveries["dead"], deliveries["delivered"]) == (PENDING, 0, DEAD, DELIVERED)
+
+    def counted():  # a moment after the store shows it, and by the last thing that is counted of a delivery
+        points = gateway.api("GET", "/api/v1/history?minutes=60").json()["points"]
+        measured = all(point["delivery_ms"] for point in points if point["delivered"])
+        return measured and (sum(point["delivered"] for point in points), sum(point["dead"] for point in points)) == (DELIVERED, DEAD)
     gateway.wait_until(at_rest)
+    gateway.wait_until(counted)
     return gateway

@@ -1,11 +1,15 @@
 """Fixtures of the dashboard's tests: the distribution's Chromium, driven by Playwright, on the real binary.
 
 Every page that a test opens is watched: an error on its console, an uncaught exception, or a request to anywhere but the gateway fails the test.
+
+A page follows an action, an answer or a signal in its own time. What a test says of a page is therefore awaited, by Playwright's `expect` or by
+`Window.until`; only what must not be there is looked for at once, and after something that shows the page to be that far.
 """
 import os
 import pathlib
 import shutil
 import sys
+import time
 
 import pytest
 
@@ -53,8 +57,19 @@ class Window:
             self.faults.append(f"foreign request: {request.url}")
 
     def go(self, place=""):
+        self.page.goto("about:blank")  # where only the part behind `#` changes, the page before would be there to be judged for a while
         self.page.goto(f"{self.origin}/#/{place}")
         return self.page
+
+    def until(self, look):
+        """What `look` gives as soon as it is true. (The page itself cannot await it: its policy refuses what wait_for_function evaluates later.)"""
+        end = time.monotonic() + WAIT_MS / 1000
+        while True:
+            found = look()
+            if found:
+                return found
+            assert time.monotonic() < end, f"waited in vain on {self.page.url}; it shows:\n{self.page.inner_text('body')}"
+            self.page.wait_for_timeout(20)  # Playwright's own events are handled meanwhile
 
     def expect_faults(self, *parts):
         self.expected += parts
@@ -77,7 +92,8 @@ class Window:
 
 @pytest.fixture(scope="session")
 def browser():
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+    expect.set_options(timeout=WAIT_MS)
     # Chromium's own sandbox needs a user who is not root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:

@@ -1,4 +1,6 @@
 """Dead letters: what is shown, and sending many again with a preview, progress and a way to stop."""
+from playwright.sync_api import expect
+
 from support import senders
 from support.gateway import SECRETS, config
 from support.http_client import post
@@ -29,7 +31,7 @@ def test_a_dead_letter_says_why_and_is_sent_again(start, backend, window):
     row.get_by_role("button", name="Replay evt_dead_0").click()
     page.get_by_role("dialog").get_by_role("button", name="Send again").click()
     page.get_by_role("heading", name="No dead letter").wait_for()
-    assert dead(gateway) == 0
+    gateway.wait_until(lambda: dead(gateway) == 0)
 
 
 def test_filters_choose_which(start, backend, window):
@@ -38,7 +40,7 @@ def test_filters_choose_which(start, backend, window):
     gateway.wait_until(lambda: dead(gateway) == 2)
     page = window(gateway).go("dead?source=github")
     page.locator("tr[data-row]").filter(has_text="dead-guid").wait_for()
-    assert page.locator("tr[data-row]").count() == 1
+    expect(page.locator("tr[data-row]")).to_have_count(1)
     page.get_by_role("button", name="Replay all…").click()
     page.get_by_role("dialog").get_by_text("1 deliveries, from github, to all destinations.").wait_for()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
@@ -68,7 +70,8 @@ def test_all_are_sent_again_after_a_preview(start, backend, window):
 def test_it_can_be_stopped_between_two_parts(start, backend, window):
     gateway = with_dead_letters(start, backend, MANY)
     gateway.api("POST", "/api/v1/destinations/backend/pause")  # so that what was sent again stays where it can be counted
-    page = window(gateway).go("dead")
+    view = window(gateway)
+    page = view.go("dead")
     page.get_by_role("button", name="Replay all…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_text(f"{MANY} deliveries").wait_for()
@@ -84,8 +87,7 @@ def test_it_can_be_stopped_between_two_parts(start, backend, window):
     page.route("**/api/v1/replays", hold_second_part)
     dialog.get_by_role("button", name=f"Send {MANY} again").click()
     dialog.get_by_text(f"50 of {MANY} on the way again").wait_for()
-    while not held:
-        page.wait_for_timeout(10)
+    view.until(lambda: held)
     dialog.get_by_role("button", name="Stop").click()
     held[0].continue_()
     dialog.get_by_text(f"Stopped: 100 of {MANY} are on the way again, the others are as they were.").wait_for()

@@ -1,5 +1,8 @@
 """The live list, search, one event, and sending it again."""
+import re
 import subprocess
+
+from playwright.sync_api import expect
 
 from support import senders
 from support.gateway import SECRETS, config
@@ -25,7 +28,7 @@ def test_new_events_come_in_at_the_top_without_a_reload(gateway, window):
     page.locator(".live-live").wait_for()
     send(gateway, "evt_new")
     row(page, "evt_new").wait_for()
-    assert [link.inner_text() for link in page.locator("a[data-open]").all()] == ["evt_new", "evt_old"]
+    expect(page.locator("a[data-open]")).to_have_text(["evt_new", "evt_old"])
     row(page, "evt_new").get_by_text("delivered").wait_for()
     send(gateway, "evt_old")
     row(page, "evt_old").get_by_text("+1").wait_for()
@@ -34,18 +37,19 @@ def test_new_events_come_in_at_the_top_without_a_reload(gateway, window):
 def test_a_reader_further_down_is_not_moved_but_told(gateway, window):
     for number in range(60):
         send(gateway, f"evt_many_{number}")
-    page = window(gateway, viewport={"width": 900, "height": 500}).go("events")
+    view = window(gateway, viewport={"width": 900, "height": 500})
+    page = view.go("events")
     row(page, "evt_many_59").wait_for()
     page.evaluate("scrollTo(0, 600)")
-    page.wait_for_function("scrollY > 100")
+    view.until(lambda: page.evaluate("scrollY") > 100)
     for number in range(3):
         send(gateway, f"evt_late_{number}")
     page.get_by_role("button", name="3 new").wait_for()
     assert row(page, "evt_late_0").count() == 0 and page.evaluate("scrollY") > 100
     page.get_by_role("button", name="3 new").click()
     row(page, "evt_late_0").wait_for()
-    assert page.locator("a[data-open]").first.inner_text() == "evt_late_2"
-    page.wait_for_function("scrollY === 0")
+    expect(page.locator("a[data-open]").first).to_have_text("evt_late_2")
+    view.until(lambda: page.evaluate("scrollY") == 0)
 
 
 def test_older_events_are_fetched_page_by_page(gateway, window):
@@ -53,11 +57,10 @@ def test_older_events_are_fetched_page_by_page(gateway, window):
         send(gateway, f"evt_older_{number}")
     page = window(gateway).go("events")
     row(page, "evt_older_59").wait_for()
-    assert page.locator("tr[data-row]").count() == 50
+    expect(page.locator("tr[data-row]")).to_have_count(50)
     page.get_by_role("button", name="Older", exact=True).click()
     row(page, "evt_older_0").wait_for()
-    keys = [link.inner_text() for link in page.locator("a[data-open]").all()]
-    assert keys == [f"evt_older_{number}" for number in reversed(range(60))]
+    expect(page.locator("a[data-open]")).to_have_text([f"evt_older_{number}" for number in reversed(range(60))])
 
 
 def test_without_a_stream_the_list_looks_every_few_seconds(gateway, window):
@@ -82,12 +85,12 @@ def test_filters_live_in_the_address(gateway, window):
     row(page, "guid-filter").wait_for(state="detached")
     page.get_by_label("Type", exact=True).fill("invoice.payment_failed")
     row(page, "evt_paid").wait_for(state="detached")
-    page.wait_for_function("location.hash.includes('source=stripe') && location.hash.includes('type=invoice.payment_failed')")
+    expect(page).to_have_url(re.compile(r"#/events\?(?=.*\bsource=stripe\b)(?=.*\btype=invoice\.payment_failed\b)"))
     colleague = window(gateway)
     other = colleague.page
     other.goto(page.url)
     row(other, "evt_failed").wait_for()
-    assert other.locator("tr[data-row]").count() == 1
+    expect(other.locator("tr[data-row]")).to_have_count(1)
     other.get_by_role("link", name="Clear filters").click()
     row(other, "guid-filter").wait_for()
 
@@ -102,6 +105,7 @@ def test_one_paste_into_one_field_opens_the_event(gateway, window):
         page.wait_for_url(f"**/#/events/{event}")
         page.get_by_role("heading", name="What happened").wait_for()
         page.goto(page.url.split("#")[0] + "#/")
+        page.get_by_role("heading", name="Overview").wait_for(state="attached")
     page.get_by_role("searchbox", name="Search: event, key, type, text").fill("evt_")
     page.keyboard.press("Enter")
     page.wait_for_url("**/#/events?q=evt_")
@@ -120,7 +124,8 @@ def test_one_event_tells_its_story(gateway, backend, window):
     event = post(gateway.ingest, "/in/slack", senders.slack(SECRETS["slack"], body=body)).json()["id"]
     post(gateway.ingest, "/in/slack", senders.slack(SECRETS["slack"], body=body, retry=(1, "http_timeout")))
     gateway.wait_for_state(event, "delivered")
-    page = window(gateway).go(f"events/{event}")
+    view = window(gateway)
+    page = view.go(f"events/{event}")
     story = page.locator(".story")
     story.get_by_text("accepted", exact=True).wait_for()
     story.get_by_text("provider retry").wait_for()
@@ -128,9 +133,9 @@ def test_one_event_tells_its_story(gateway, backend, window):
     story.get_by_text("failed 500").wait_for()
     story.get_by_text("success 200").wait_for()
     page.get_by_text("2 arrivals, 1 event").wait_for()
-    assert '  "event_id": "EvStory"' in page.locator("pre.body").inner_text()
+    view.until(lambda: '  "event_id": "EvStory"' in page.locator("pre.body").inner_text())
     page.get_by_role("button", name="Raw").click()
-    assert page.locator("pre.body").inner_text() == body.decode()
+    view.until(lambda: page.locator("pre.body").inner_text() == body.decode())
     page.get_by_text("X-Slack-Signature").wait_for()
 
 
@@ -168,14 +173,14 @@ def test_the_keyboard_is_enough(gateway, window):
     page.get_by_role("dialog").wait_for(state="detached")
     page.keyboard.press("j")
     page.keyboard.press("j")
-    assert page.evaluate("document.activeElement.textContent") == "evt_first"
+    expect(page.locator(":focus")).to_have_text("evt_first")
     page.keyboard.press("k")
-    assert page.evaluate("document.activeElement.textContent") == "evt_second"
+    expect(page.locator(":focus")).to_have_text("evt_second")
     page.keyboard.press("r")
     page.get_by_role("dialog").get_by_text("evt_second").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
-    assert page.evaluate("document.activeElement.closest('[data-row]') !== null"), "the focus goes back to the row"
+    expect(row(page, "evt_second").locator(":focus"), "the focus goes back to the row").to_have_count(1)
     page.keyboard.press("j")
     page.keyboard.press("k")
     page.keyboard.press("Enter")
@@ -183,7 +188,7 @@ def test_the_keyboard_is_enough(gateway, window):
     page.get_by_role("heading", name="What happened").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("evt_first jk?")
-    assert page.locator("#search").input_value() == "evt_first jk?", "what is typed is text"
+    expect(page.locator("#search"), "what is typed is text").to_have_value("evt_first jk?")
 
 
 def test_what_senders_write_is_shown_and_never_run(gateway, window):
@@ -197,7 +202,8 @@ def test_what_senders_write_is_shown_and_never_run(gateway, window):
     row(page, evil).wait_for()
     page = view.go(f"events/{event}")
     page.get_by_role("heading", name="What happened").wait_for()
-    assert evil in page.locator("pre.body").inner_text() and evil in page.locator(".event-name").inner_text()
+    expect(page.locator("pre.body")).to_contain_text(evil)
+    expect(page.locator(".event-name")).to_contain_text(evil)
     assert page.locator("main img, main script").count() == 0 and alerts == []
 
 

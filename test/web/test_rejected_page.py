@@ -1,6 +1,8 @@
 """Rejected requests: why, and accepting them once the secret is right."""
 import signal
 
+from playwright.sync_api import expect
+
 from support import senders
 from support.gateway import SECRETS, config
 from support.http_client import post
@@ -15,7 +17,7 @@ def test_a_rejected_request_says_why_and_is_accepted_once_the_secret_is_right(ga
     item = page.locator(".rejected li").first
     item.get_by_text("signature does not fit").wait_for()
     item.locator("summary").click()
-    assert '"id": "evt_refused"' in item.locator("pre.body").inner_text()
+    expect(item.locator("pre.body")).to_contain_text('"id": "evt_refused"')
     assert OTHER not in page.content() and SECRETS["stripe"] not in page.content()
     view.expect_faults("status of 422")
     item.get_by_role("button", name="Accept").click()
