@@ -188,7 +188,8 @@ HttpResponse AdminApi::State::answer(const HttpRequest& request, const Config& c
                             options.rejected,
                             options.draining && options.draining(),
                             options.deliveries_pending,
-                            current_ingest_address()};
+                            current_ingest_address(),
+                            options.clocks};
   if (call == Call::kReady) return readiness(context, authorized);
   if (call == Call::kShowSession) return show_session(config_now.server, authorized);
   if (call == Call::kEndSession) return end_session(request, sessions);

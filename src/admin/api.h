@@ -28,6 +28,7 @@ class AdminApi final : public HttpHandler {
     std::function<void()> deliveries_pending;  // after a replay: the dispatcher is nudged
     RejectedAccess rejected;
     std::function<void()> measure;  // before /metrics is answered, always on the worker's thread; may be empty
+    Clocks clocks = Clocks::kOne;   // of the arrivals in the store
     Executor* worker = nullptr;     // where the store is called; must outlive this. Null: the caller's thread
   };
 

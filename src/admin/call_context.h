@@ -7,6 +7,7 @@
 #include "admin/live_hub.h"
 #include "base/clock.h"
 #include "base/http_message.h"
+#include "core/cause.h"
 #include "core/config.h"
 #include "core/history.h"
 #include "store/rejected_store.h"
@@ -31,6 +32,7 @@ struct CallContext {
   bool draining = false;
   const std::function<void()>& deliveries_pending;  // may be empty
   std::string ingest_address;                       // "127.0.0.1:8080"; empty where nothing listens
+  Clocks clocks = Clocks::kOne;
 };
 
 }  // namespace hookonce

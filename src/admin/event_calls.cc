@@ -111,7 +111,7 @@ HttpResponse get_event(const CallContext& context, const EventCall& call) {
   const Result<std::optional<EventDetail>> event = context.store.get(*id);
   if (!event.ok()) return store_error_answer(event.status());
   if (!event->has_value()) return no_such_event();
-  return json_answer(200, detail_view(**event, {context.config, *reveal}));
+  return json_answer(200, detail_view(**event, {context.config, *reveal, context.clocks}));
 }
 
 HttpResponse replay_event(const CallContext& context, const EventCall& call) {

@@ -47,10 +47,12 @@ json::value items_view(std::string_view items) {
 
 json::object arrival_view(const StoredArrival& stored, const Conclusion& conclusion, const Arrival& first) {
   const Arrival& arrival = stored.arrival;
+  std::string reason(conclusion.reason);
+  if (!conclusion.doubt.empty()) reason.append("; ").append(conclusion.doubt);
   return {{"at", to_rfc3339(arrival.at)},
           {"verdict", word(to_string(stored.verdict))},
           {"cause", word(to_string(conclusion.cause))},
-          {"reason", word(conclusion.reason)},
+          {"reason", word(reason)},
           {"certain", conclusion.certain},
           {"remote", json_text(arrival.remote)},
           {"retry", retry_view(arrival.retry)},
@@ -151,7 +153,7 @@ json::object detail_view(const EventDetail& event, const DetailOptions& options)
   add_body(view, event.body, event.summary.source, options.config);
   const auto source = options.config.sources.find(event.summary.source);
   const std::vector<Conclusion> conclusions =
-      conclude(event.arrivals, source == options.config.sources.end() ? nullptr : &source->second);
+      conclude(event.arrivals, source == options.config.sources.end() ? nullptr : &source->second, options.clocks);
   json::array arrivals;
   for (std::size_t i = 0; i < conclusions.size(); ++i) {
     arrivals.push_back(arrival_view(event.arrivals[i], conclusions[i], event.arrivals.front().arrival));

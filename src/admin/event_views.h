@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "core/cause.h"
 #include "core/config.h"
 #include "core/model.h"
 #include "store/store.h"
@@ -15,6 +16,7 @@ json::object summary_view(const EventSummary& event);
 struct DetailOptions {
   const Config& config;  // says which destinations are orphaned
   bool reveal = false;   // show the values of secret-bearing headers
+  Clocks clocks = Clocks::kOne;
 };
 // [name, value] in order, with what bears a secret masked, and what the source's `redact` names redacted in any case.
 json::array headers_view(const Headers& headers, std::string_view source, const DetailOptions& options);

@@ -126,6 +126,7 @@ Status RunningGateway::build() {
   admin_options.deliveries_pending = [this] { pool_->nudge(); };
   admin_worker_ = std::make_unique<CallWorker>();
   admin_options.worker = admin_worker_.get();
+  if (is_shared_store(config_->store.url)) admin_options.clocks = Clocks::kSeveral;
   admin_options.rejected.store = rejected_.get();
   admin_options.rejected.accept = [this](const RejectedRequest& request) { return ingest_->accept_again(request); };
   admin_options.measure = [this] { upkeep_->measure(clock_.now()); };

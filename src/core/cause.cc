@@ -9,6 +9,7 @@ namespace {
 // How far off a documented schedule a retry may come: jitter, and the time that each try before it took to fail.
 constexpr int kScheduleJitter = 10;                             // the distance's tenth
 constexpr Duration kScheduleMargin = std::chrono::seconds(30);  // no known provider waits longer for an answer
+constexpr Duration kStampMargin = std::chrono::seconds(2);      // a stamp has whole seconds; and the way here
 constexpr Duration kUnknownDeadline = std::chrono::seconds(2);  // of a source that is gone: what most have
 
 // What one duplicate shows.
@@ -142,6 +143,33 @@ Conclusion of_duplicate(const Evidence& evidence, const RetryHabits& habits, Dur
   return of_distance(evidence, habits);
 }
 
+constexpr std::string_view kDatedBefore =
+    "but it is dated before the first, which was stored before it: a rejected request that was accepted later, or "
+    "gateways whose clocks differ; so this is a guess";
+constexpr std::string_view kOtherwiseApart =
+    "but by the sender's time stamps the two are otherwise apart: one was held back on the way, or gateways' clocks "
+    "differ; so this is a guess";
+constexpr std::string_view kIfClocksAgree =
+    "this holds if the clocks of the gateways that share the inbox agree; so it is a guess";
+
+bool rests_on_distance(Cause cause, bool retry_header) {
+  return cause == Cause::kConcurrentTwin || cause == Cause::kManualResend || cause == Cause::kReplayedRequest ||
+         (cause == Cause::kProviderRetry && !retry_header);
+}
+
+// By what the sender signed: each try anew, so that an arrival is about as old as the way here is long.
+bool are_otherwise_apart(const Arrival& arrival, const Arrival& first, Duration deadline) {
+  if (!arrival.provider_time || !first.provider_time) return false;
+  const Duration ages = (arrival.at - *arrival.provider_time) - (first.at - *first.provider_time);
+  return std::chrono::abs(ages) > deadline + kStampMargin;
+}
+
+Conclusion doubted(Conclusion conclusion, std::string_view doubt) {
+  conclusion.certain = false;
+  conclusion.doubt = doubt;
+  return conclusion;
+}
+
 Conclusion of_first(const Arrival& arrival) {
   if (!arrival.retry) return {Cause::kFirst, true, "the first that was stored"};
   return {Cause::kFirst, true, "the first that was stored; its headers call it a retry, and no earlier try came in"};
@@ -189,7 +217,7 @@ Conclusion conclude(const AcceptFacts& facts, const Arrival& arrival, const Sour
   return of_duplicate(evidence, source.retries, source.ack_deadline);
 }
 
-std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const SourceConfig* source) {
+std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const SourceConfig* source, Clocks clocks) {
   static const RetryHabits unknown;
   const RetryHabits& habits = source == nullptr ? unknown : source->retries;
   const Duration deadline = source == nullptr ? kUnknownDeadline : source->ack_deadline;
@@ -215,7 +243,19 @@ std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const 
           return is_same_request(later.signature_hash, earlier.arrival.signature_hash) &&
                  std::chrono::abs(later.at - earlier.arrival.at) > deadline;
         });
-    conclusions.push_back(of_duplicate(evidence, habits, deadline));
+    Conclusion conclusion = of_duplicate(evidence, habits, deadline);
+    if (rests_on_distance(conclusion.cause, evidence.retry_header)) {
+      if (arrival.at + deadline < first.at) {
+        conclusion = doubted(conclusion, kDatedBefore);
+      } else if (habits.signs_anew && !evidence.same_request && !evidence.repeats_later &&
+                 are_otherwise_apart(arrival, first, deadline)) {
+        conclusion = doubted(conclusion, kOtherwiseApart);
+      } else if (conclusion.certain && clocks == Clocks::kSeveral &&
+                 std::chrono::abs(evidence.distance - deadline) < kClocksApart) {
+        conclusion = doubted(conclusion, kIfClocksAgree);
+      }
+    }
+    conclusions.push_back(conclusion);
   }
   return conclusions;
 }

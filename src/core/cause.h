@@ -48,14 +48,25 @@ struct Conclusion {
   // False where another cause would look the same; the reason says "probably" then.
   bool certain = true;
   std::string_view reason;  // the evidence, and what to do about it, for people; a static text
+  // What speaks against the times that it rests on, to be read behind the reason; static, empty where nothing does.
+  std::string_view doubt;
 };
+
+// Whose clocks stamped the arrivals of one event: a gateway's own, or those of all that share an inbox.
+enum class Clocks { kOne, kSeveral };
+
+// Gateways' clocks may be so far apart before anybody notices; with several, a distance that is nearer to the
+// ack deadline than this proves nothing.
+inline constexpr Duration kClocksApart = std::chrono::minutes(1);
 
 // Of an arrival that was just committed, compared with the first one alone.
 Conclusion conclude(const AcceptFacts& facts, const Arrival& arrival, const SourceConfig& source);
 
 // Of all arrivals of one event, in their order. What repeats a request that was not the first is seen here only.
-// `source`: null where the configuration does not know it any more.
-std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const SourceConfig* source);
+// `source`: null where the configuration does not know it any more. Where the times contradict themselves or what the
+// sender signed, nothing that rests on them is certain.
+std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const SourceConfig* source,
+                                 Clocks clocks = Clocks::kOne);
 
 // From the first to `arrival`: never negative, although instances stamp arrivals by their own clocks.
 Duration since_first(const AcceptFacts& facts, const Arrival& arrival);

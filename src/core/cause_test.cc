@@ -221,6 +221,68 @@ TEST(Cause, ARequestThatRepeatsALaterOneIsSeenAmongAllArrivals) {
   EXPECT_EQ(conclusions[2].cause, Cause::kReplayedRequest);
 }
 
+// Of two arrivals, the second `distance` after the first by the gateways' clocks.
+Conclusion of_second(const SourceConfig& source, Arrival second, Clocks clocks,
+                     std::optional<Time> first_stamp = std::nullopt) {
+  Arrival first = arrival_at({}, 0, kSignature);
+  first.provider_time = first_stamp;
+  return conclude(std::vector<StoredArrival>{{first, Verdict::kAccepted, true, true},
+                                             {std::move(second), Verdict::kDuplicate, true, true}},
+                  &source, clocks)
+      .at(1);
+}
+
+TEST(Cause, DatedBeforeTheFirstNothingThatRestsOnTheDistanceIsCertain) {
+  SourceConfig source = plain_source();
+  source.retries.by_itself = false;
+  for (const Clocks clocks : {Clocks::kOne, Clocks::kSeveral}) {
+    Conclusion early = of_second(source, arrival_at(-hours(1), 0, kOtherSignature), clocks);
+    EXPECT_EQ(early.cause, Cause::kManualResend);
+    EXPECT_FALSE(early.certain);
+    EXPECT_THAT(std::string(early.doubt), HasSubstr("dated before the first"));
+    // Two threads of one gateway may commit in the other order than they read.
+    early = of_second(source, arrival_at(-milliseconds(5), 1, kOtherSignature), Clocks::kOne);
+    EXPECT_EQ(early.cause, Cause::kConcurrentTwin);
+    EXPECT_TRUE(early.certain);
+    EXPECT_EQ(early.doubt, "");
+  }
+  Arrival marked = arrival_at(-hours(1), 0, kOtherSignature);
+  marked.retry = RetryHint{1, ""};
+  EXPECT_TRUE(of_second(source, marked, Clocks::kOne).certain) << "a header says so, whatever the time";
+}
+
+TEST(Cause, WithSeveralClocksADistanceNearTheDeadlineIsNotCertain) {
+  SourceConfig source = plain_source();
+  source.retries.by_itself = false;
+  const auto certain = [&](Duration distance, int secret, Clocks clocks) {
+    const Conclusion conclusion = of_second(source, arrival_at(distance, secret, kOtherSignature), clocks);
+    EXPECT_EQ(conclusion.doubt.empty(), conclusion.certain);
+    return conclusion.certain;
+  };
+  EXPECT_TRUE(certain(seconds(10), 0, Clocks::kOne));
+  EXPECT_FALSE(certain(seconds(10), 0, Clocks::kSeveral)) << "a twin of a gateway whose clock is 10 s ahead";
+  EXPECT_TRUE(certain(milliseconds(5), 1, Clocks::kOne));
+  EXPECT_FALSE(certain(milliseconds(5), 1, Clocks::kSeveral)) << "a second listener's retry, by a clock that is behind";
+  EXPECT_TRUE(certain(hours(1), 0, Clocks::kSeveral));
+}
+
+TEST(Cause, TheSendersTimeStampsMayContradictTheClocks) {
+  SourceConfig source = plain_source();
+  source.retries.signs_anew = true;
+  const auto of = [&](Duration distance, Duration signed_after) {
+    Arrival second = arrival_at(distance, 1, kOtherSignature);
+    second.provider_time = kFirstAt + signed_after;
+    return of_second(source, second, Clocks::kSeveral, kFirstAt);
+  };
+  const Conclusion apart = of(seconds(40), seconds(0));
+  EXPECT_FALSE(apart.certain);
+  EXPECT_THAT(std::string(apart.doubt), HasSubstr("otherwise apart"));
+  EXPECT_THAT(std::string(of(milliseconds(5), seconds(30)).doubt), HasSubstr("otherwise apart"));
+  EXPECT_EQ(of(hours(2), hours(2) - seconds(1)).doubt, "");
+  source.retries.signs_anew = false;
+  EXPECT_EQ(of(seconds(40), seconds(0)).doubt, "") << "the same stamp on each try says nothing";
+}
+
 TEST(Cause, ASourceThatIsGoneIsTakenForOneOfWhomNothingIsKnown) {
   const std::vector<StoredArrival> arrivals = {
       {arrival_at({}, 0, kSignature), Verdict::kAccepted, true, true},

@@ -183,6 +183,19 @@ def test_a_gateway_whose_clock_is_ahead_takes_no_lease_early(join, backend, shar
     assert [(a["number"], a["outcome"]) for a in event["deliveries"][0]["attempts"]] == [(1, "success")]
 
 
+def test_twins_at_gateways_whose_clocks_differ_are_no_certain_resend(join, backend, shared_url):
+    tables = config(backend.url, "github", store={"url": shared_url})
+    exact, ahead, behind = (join(name, tables, environment=environment) for name, environment in
+                            (("exact", None), ("ahead", faketime_environment("+30s")), ("behind", faketime_environment("-2h"))))
+    request = senders.github(SECRETS["github"], "guid-1")
+    event_id = post(exact.ingest, "/in/github", request).json()["id"]
+    for other in (ahead, behind):
+        assert post(other.ingest, "/in/github", request).header("Hookonce-Status") == "duplicate"
+    _, second, third = exact.event(event_id)["arrivals"]
+    assert not second["certain"] and "if the clocks of the gateways that share the inbox agree" in second["reason"], second
+    assert not third["certain"] and "dated before the first" in third["reason"], third
+
+
 def send_until_acknowledged(gateway, event_id, acknowledged):
     """As a provider: the same event again until a 2xx comes."""
     connection = None
