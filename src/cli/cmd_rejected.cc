@@ -27,35 +27,42 @@ struct RejectedOptions {
   std::vector<std::string> accept;
 };
 
-Result<json::array> list(const AdminClient& client, const std::string& source, int limit) {
-  json::array listed;
+struct Listed {
+  json::array items;
+  bool more = false;
+};
+
+Result<Listed> list(const AdminClient& client, const std::string& source, int limit) {
+  Listed listed;
   std::string cursor;
-  while (listed.size() < static_cast<std::size_t>(limit)) {
+  while (listed.items.size() < static_cast<std::size_t>(limit)) {
     QueryText query;
     if (!source.empty()) query.add("source", source);
-    query.add("limit", std::to_string(std::min(kPageMax, limit - static_cast<int>(listed.size()))));
+    query.add("limit", std::to_string(std::min(kPageMax, limit - static_cast<int>(listed.items.size()))));
     if (!cursor.empty()) query.add("cursor", cursor);
     HK_ASSIGN(json::value page, client.get("/api/v1/rejected", query));
     json::object* object = page.if_object();
     json::value* items = object != nullptr ? object->if_contains("items") : nullptr;
     if (items == nullptr || !items->is_array())
       return unavailable("the gateway's list of rejected requests has no items");
-    for (json::value& item : items->get_array()) listed.push_back(std::move(item));
+    for (json::value& item : items->get_array()) listed.items.push_back(std::move(item));
     cursor = json_string(*object, "next_cursor").value_or("");
-    if (cursor.empty()) break;
+    listed.more = !cursor.empty();
+    if (!listed.more) break;
   }
   return listed;
 }
 
 int show(const AdminClient& client, const RejectedOptions& options) {
-  Result<json::array> listed = list(client, options.source, options.limit);
+  Result<Listed> listed = list(client, options.source, options.limit);
   if (!listed.ok()) return failed(listed.status());
   if (options.admin.json) {
-    say(to_json(json::object{{"items", *std::move(listed)}}) + "\n");
-  } else if (listed->empty()) {
+    say(to_json(json::object{{"items", std::move(listed->items)}}) + "\n");
+  } else if (listed->items.empty()) {
     say("no rejected requests\n");
   } else {
-    say(rejected_text(*listed, stdout_wants_colour()));
+    say(rejected_text(listed->items, {stdout_wants_colour(), stdout_columns()}));
+    if (listed->more) say(fmt::format("\n{} shown, there are more: --limit N\n", listed->items.size()));
     say("\nOnce the cause is mended (a secret corrected and reloaded): hookonce rejected --accept ID, or --accept "
         "all\n");
   }
@@ -66,11 +73,11 @@ int show(const AdminClient& client, const RejectedOptions& options) {
 int accept(const AdminClient& client, const RejectedOptions& options) {
   std::vector<std::string> ids = options.accept;
   if (ids.size() == 1 && ids.front() == kAll) {
-    Result<json::array> listed = list(client, options.source, kLimitMax);
+    Result<Listed> listed = list(client, options.source, kLimitMax);
     if (!listed.ok()) return failed(listed.status());
     ids.clear();
     // The oldest first, as they came.
-    for (auto item = listed->rbegin(); item != listed->rend(); ++item)
+    for (auto item = listed->items.rbegin(); item != listed->items.rend(); ++item)
       ids.push_back(json_string(*item, "id").value_or(""));
   }
   json::array results;
