@@ -86,12 +86,12 @@ class RunningGateway final : public Gateway {
   LiveFeed feed_{live_, options_.ingest_observer, options_.delivery_observer};
   std::unique_ptr<Store> store_;
   std::unique_ptr<RejectedStore> rejected_;  // null where it could not be opened
-  std::unique_ptr<RejectedKeeper> keeper_;
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<Sender> sender_;
   std::unique_ptr<DeliveryPool> pool_;
   std::unique_ptr<Ingest> ingest_;
+  std::unique_ptr<RejectedKeeper> keeper_;  // looks at requests with ingest_'s secrets, and gets them through feed_
   std::unique_ptr<AdminApi> admin_;
   std::unique_ptr<CallWorker> admin_worker_;
   std::unique_ptr<HttpServer> admin_server_;
@@ -111,7 +111,6 @@ Status RunningGateway::open() {
 Status RunningGateway::build() {
   HK_ASSIGN(store_, open_store(config_->store.url, clock_.now()));
   HK_ASSIGN(sender_, make_http_sender(clock_));
-  open_rejected_store();
   upkeep_ = std::make_unique<Upkeep>(*store_, clock_, config_, [this] { pool_->nudge(); });
   committer_ = std::make_unique<Committer>(*store_, clock_, committer_options());
   DeliveryPool::Options pool_options;
@@ -120,6 +119,7 @@ Status RunningGateway::build() {
   pool_ = std::make_unique<DeliveryPool>(*store_, *committer_, *sender_, clock_, pool_options);
   ingest_ = std::make_unique<Ingest>(*store_, *committer_, clock_, &feed_, pool_.get());
   HK_TRY(ingest_->configure(config_));
+  open_rejected_store();
 
   AdminApi::Options admin_options;
   admin_options.draining = [this] { return draining_.load(); };
@@ -144,7 +144,8 @@ void RunningGateway::open_rejected_store() {
     return;
   }
   rejected_ = *std::move(opened);
-  keeper_ = std::make_unique<RejectedKeeper>(*rejected_, clock_, *config_);
+  keeper_ = std::make_unique<RejectedKeeper>(
+      *rejected_, clock_, *config_, [this](const RejectedRequest& request) { return ingest_->diagnose(request); });
   feed_.set_keeper(keeper_.get());
 }
 

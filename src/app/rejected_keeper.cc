@@ -20,13 +20,16 @@ RejectedLimits rejected_share(const Config& config) {
           static_cast<std::int64_t>(config.store.rejected_bytes) / sources};
 }
 
-RejectedKeeper::RejectedKeeper(RejectedStore& store, const Clock& clock, const Config& config)
+RejectedKeeper::RejectedKeeper(RejectedStore& store, const Clock& clock, const Config& config, Diagnose diagnose)
     : store_(store),
       clock_(clock),
+      diagnose_(std::move(diagnose)),
       not_kept_(
           metrics().counter("hookonce_rejected_not_kept_total",
                             "Rejected requests that were not kept: too many at once, or larger than their share")),
       limits_(rejected_share(config)),
+      may_diagnose_(kDiagnosisBurst),
+      diagnosed_at_(clock.now()),
       thread_([this] { run(); }) {}
 
 RejectedKeeper::~RejectedKeeper() {
@@ -123,7 +126,18 @@ void RejectedKeeper::run() {
   }
 }
 
+void RejectedKeeper::explain(RejectedRequest& request) {
+  if (!diagnose_) return;
+  const Time before = clock_.now();
+  may_diagnose_ = std::min(kDiagnosisBurst, may_diagnose_ + (before - diagnosed_at_) / kDiagnosisShare);
+  diagnosed_at_ = before;
+  if (may_diagnose_ <= Duration::zero()) return;
+  if (auto reason = diagnose_(request)) request.reason = *std::move(reason);
+  may_diagnose_ -= clock_.now() - before;
+}
+
 void RejectedKeeper::write(std::vector<RejectedRequest> batch, const RejectedLimits& limits) {
+  for (RejectedRequest& request : batch) explain(request);
   const Status status = store_.keep(batch, limits);
   if (!status.ok()) not_kept_.add(batch.size());
   if (status.ok() == !failing_) return;

@@ -3,11 +3,16 @@
 // Anyone on the network can cause rejections: at most kKeptPerSecond of a source are written a second, a short burst
 // waits for its turn, and what waits is bounded. What is over a limit is counted (`hookonce_rejected_not_kept_total`)
 // and dropped.
+//
+// What it keeps it looks at first (Diagnose), so that the reason says more than the sender was told. That takes at most
+// a tenth of the time; beyond it the reason stays the sender's.
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,15 +26,20 @@
 
 namespace hookonce {
 
-inline constexpr double kKeptPerSecond = 10;                        // of one source; a person reads no more
-inline constexpr std::size_t kWaitingOfSource = 50;                 // a wrong secret shows itself with fewer
-inline constexpr std::size_t kWaitingMax = 1000;                    // of all sources
+inline constexpr double kKeptPerSecond = 10;         // of one source; a person reads no more
+inline constexpr std::size_t kWaitingOfSource = 50;  // a wrong secret shows itself with fewer
+inline constexpr std::size_t kWaitingMax = 1000;     // of all sources
+inline constexpr int kDiagnosisShare = 10;           // one part of so many of the time is for looking at requests
+inline constexpr Duration kDiagnosisBurst = std::chrono::seconds(1);  // what it may take at once
 inline constexpr std::int64_t kWaitingBytesMax = 32 * 1024 * 1024;  // and their bytes: one of the largest body at least
 
 class RejectedKeeper {
  public:
-  // REQUIRES: store and clock outlive this.
-  RejectedKeeper(RejectedStore& store, const Clock& clock, const Config& config);
+  // A better reason for a request, or nullopt; called on the keeper's thread.
+  using Diagnose = std::function<std::optional<std::string>(const RejectedRequest&)>;
+
+  // REQUIRES: store, clock and what `diagnose` uses outlive this. `diagnose` may be empty.
+  RejectedKeeper(RejectedStore& store, const Clock& clock, const Config& config, Diagnose diagnose = {});
   ~RejectedKeeper();  // what waits is written
 
   void configure(const Config& config);  // any thread
@@ -44,10 +54,12 @@ class RejectedKeeper {
   // Takes those whose turn it is; `all`: everything that waits.
   std::vector<RejectedRequest> take(bool all) LOCKS_REQUIRED(mutex_);
   double allowance(const std::string& source) LOCKS_REQUIRED(mutex_);
+  void explain(RejectedRequest& request);
   void write(std::vector<RejectedRequest> batch, const RejectedLimits& limits);
 
   RejectedStore& store_;
   const Clock& clock_;
+  const Diagnose diagnose_;
   Counter& not_kept_;
 
   Mutex mutex_;
@@ -63,7 +75,10 @@ class RejectedKeeper {
   std::int64_t waiting_bytes_ GUARDED_BY(mutex_) = 0;
   bool writing_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;
-  bool failing_ = false;  // run() alone uses it
+  // run() alone uses these.
+  bool failing_ = false;
+  Duration may_diagnose_;  // for how long, at `diagnosed_at_`; below zero it has taken more
+  Time diagnosed_at_{};
   std::thread thread_;
 };
 

@@ -80,6 +80,39 @@ TEST_F(RejectedKeeperTest, EachSourceHasAnEqualShare) {
   EXPECT_EQ(kept("shop"), 4u);
 }
 
+TEST_F(RejectedKeeperTest, KeepsTheReasonThatLookingAtARequestFinds) {
+  const auto diagnose = [](const RejectedRequest& request) {
+    return request.body == "known" ? std::optional<std::string>("better") : std::nullopt;
+  };
+  RejectedKeeper keeper(*store_, clock_, config_, diagnose);
+  for (const std::string body : {"known", "unknown"}) {
+    RejectedRequest made = request(body);
+    made.reason = "as told";
+    keeper.put(std::move(made));
+  }
+  keeper.flush();
+  for (const RejectedRequest& item : store_->list("shop", 500, std::nullopt).value().items)
+    EXPECT_EQ(item.reason, item.body == "known" ? "better" : "as told");
+}
+
+TEST_F(RejectedKeeperTest, LooksAtRequestsForAPartOfTheTimeAndKeepsTheOthersAsTheyAre) {
+  int looked = 0;
+  const auto diagnose = [&](const RejectedRequest&) {
+    ++looked;
+    clock_.advance(std::chrono::milliseconds(400));
+    return std::optional<std::string>("better");
+  };
+  {
+    RejectedKeeper keeper(*store_, clock_, config_, diagnose);
+    for (int i = 0; i < 10; ++i) keeper.put(request(std::to_string(i)));
+    keeper.flush();
+    EXPECT_EQ(kept("shop"), 10u) << "what is not looked at is kept all the same";
+  }
+  // A burst of one second, and a tenth of what passes: four times 400 ms, less than a whole one comes back meanwhile.
+  EXPECT_GE(looked, 3);
+  EXPECT_LE(looked, 4);
+}
+
 // A store that stands still until it may go on.
 class StandingStore final : public RejectedStore {
  public:

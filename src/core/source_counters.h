@@ -54,6 +54,7 @@ class ClockSkew {
  public:
   void add(Duration ahead);
   std::optional<Duration> median() const;  // of the last kKept; nullopt: none yet
+  std::uint64_t count() const { return added_.load(std::memory_order_relaxed); }  // of all since the start
 
  private:
   static constexpr std::size_t kKept = 64;

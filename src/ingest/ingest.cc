@@ -11,6 +11,7 @@
 #include "core/dedup.h"
 #include "core/trace.h"
 #include "ingest/answers.h"
+#include "ingest/diagnosis.h"
 #include "ingest/new_event.h"
 #include "ingest/source_table.h"
 
@@ -23,6 +24,11 @@ constexpr std::size_t kLoggedMax = 96;  // of a key, type or path in a log line;
 constexpr Duration kAgainMax = std::chrono::seconds(15);  // for a rejected request that is taken again; a person waits
 
 constexpr std::string_view kUnwanted = "no destination of its source wants it: see types and when";
+
+// Not the default: then `--accept all` after a wrong secret would take what somebody replayed, too.
+constexpr std::string_view kClockWasWrong =
+    ". It is judged as of its arrival. If this machine's clock was wrong then: raise the source's `tolerance` above "
+    "that, reload, accept it, and put the old one back";
 
 std::string_view logged(std::string_view text) {
   return text.substr(0, kLoggedMax);
@@ -110,12 +116,29 @@ RejectedRequest rejected_request(const IngestSource& source, Refusal refusal, co
   return rejected;
 }
 
+// As it was at its moment.
+HttpRequest request_of(const RejectedRequest& rejected) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = rejected.path;
+  request.query = rejected.query;
+  request.headers = rejected.headers;
+  request.body = rejected.body;
+  request.remote = rejected.peer;
+  request.tls = rejected.tls;
+  request.head_at = rejected.first_at;
+  request.wall_at = rejected.first_at;
+  return request;
+}
+
+std::string named(const IngestSource& source, std::string_view what) {
+  return "source \"" + source.config->name + "\": " + std::string(what);
+}
+
 // Also of a time stamp that is refused: where our own clock is wrong, that is all of them.
 void measure_skew(const Verification& verification, Time wall, SourceCounters& counters) {
-  const Reason reason = verification.reason;
-  const bool signed_rightly =
-      reason == Reason::kOk || reason == Reason::kTimestampTooOld || reason == Reason::kTimestampInFuture;
-  if (signed_rightly && verification.provider_time) counters.clock_skew.add(wall - *verification.provider_time);
+  if (is_signed_rightly(verification.reason) && verification.provider_time)
+    counters.clock_skew.add(wall - *verification.provider_time);
 }
 
 // One arrival between submitting it and its commit. It owns all that the answer needs, since the Ingest's configuration
@@ -305,6 +328,8 @@ struct Ingest::State {
   SyncDelivery* const sync;
   std::atomic<bool> draining{false};
   LineLimit unknown_paths;
+  // Without a label: whatever is asked for, it is one number.
+  Counter& no_such_source = metrics().counter("hookonce_no_such_source_total", "Requests to a path that no source has");
 
   Mutex mutex;
   std::shared_ptr<const SourceTable> table GUARDED_BY(mutex);
@@ -320,6 +345,7 @@ struct Ingest::State {
   // The answer to a request that no source takes, or nullopt where `source` does.
   std::optional<HttpResponse> misdirected(const HttpRequest& head, const IngestSource* source) {
     if (source == nullptr) {
+      no_such_source.add();
       if (const auto held_back = unknown_paths.admit(clock.now())) {
         log_info("no_such_source", {{"method", logged(head.method)},
                                     {"path", logged(head.path)},
@@ -393,25 +419,24 @@ void Ingest::on_request(HttpRequest request, Responder responder) {
 }
 
 HttpResponse Ingest::accept_again(const RejectedRequest& rejected) {
-  HttpRequest request;
-  request.method = "POST";
-  request.path = rejected.path;
-  request.query = rejected.query;
-  request.headers = rejected.headers;
-  request.body = rejected.body;
-  request.remote = rejected.peer;
-  request.tls = rejected.tls;
-  request.head_at = rejected.first_at;
-  request.wall_at = rejected.first_at;
   const auto table = state_->current();
-  const IngestSource* source = table ? table->find(request.path) : nullptr;
+  const IngestSource* source = table ? table->find(rejected.path) : nullptr;
   if (source == nullptr || source->config->name != rejected.source) {
     return error_response(404, "no_such_source",
                           "source \"" + rejected.source + "\" is no longer configured at " + to_utf8(rejected.path));
   }
   const auto awaited = std::make_shared<AwaitedAnswer>();
-  take(std::move(request), Responder(awaited), rejected.id);
+  take(request_of(rejected), Responder(awaited), rejected.id);
   return awaited->wait();
+}
+
+std::optional<std::string> Ingest::diagnose(const RejectedRequest& rejected) {
+  const auto table = state_->current();
+  const IngestSource* source = table ? table->find(rejected.path) : nullptr;
+  if (source == nullptr || source->config->name != rejected.source) return std::nullopt;
+  const auto found = hookonce::diagnose(*table, *source, request_of(rejected));
+  if (!found) return std::nullopt;
+  return named(*source, *found);
 }
 
 void Ingest::take(HttpRequest request, Responder responder, const std::optional<EventId>& again) {
@@ -421,14 +446,16 @@ void Ingest::take(HttpRequest request, Responder responder, const std::optional<
 
   const BoundProvider& provider = *source->provider;
   const auto refused = [&](Refusal refusal, const std::string& message) {
-    if (again) return responder.respond(refusal_answer(refusal, message));
+    if (again) {
+      const auto found = hookonce::diagnose(*table, *source, std::move(request));
+      std::string told = found ? named(*source, *found) : message;
+      if (refusal == Refusal::kTimestampOutOfTolerance) told += kClockWasWrong;
+      return responder.respond(refusal_answer(refusal, told));
+    }
     refuse(*source, refusal, message, state_->clock.now(), state_->observer, responder);
     if (state_->observer == nullptr || !is_rejection(refusal)) return;
     Client client = client_of(request, table->proxies());
     state_->observer->keep(rejected_request(*source, refusal, message, std::move(client), std::move(request)));
-  };
-  const auto named = [&](std::string_view what) {
-    return "source \"" + source->config->name + "\": " + std::string(what);
   };
 
   if (auto handshake = provider.unsigned_handshake(request)) {
@@ -437,13 +464,14 @@ void Ingest::take(HttpRequest request, Responder responder, const std::optional<
   }
   Verification verification = provider.verify(request, request.wall_at);
   if (!again) measure_skew(verification, request.wall_at, *source->counters);
-  if (verification.reason != Reason::kOk) return refused(refusal_of(verification.reason), named(verification.message));
+  if (verification.reason != Reason::kOk)
+    return refused(refusal_of(verification.reason), named(*source, verification.message));
   if (auto handshake = provider.handshake(request)) {
     source->counters->handshakes.add();
     return responder.respond(handshake_answer(std::move(*handshake)));
   }
   Identity identity = provider.identify(request);
-  if (!identity.body.ok()) return refused(Refusal::kMalformed, named(identity.body.message()));
+  if (!identity.body.ok()) return refused(Refusal::kMalformed, named(*source, identity.body.message()));
   if (lacks_key(*source, identity)) return refused(Refusal::kDedupKeyMissing, missing_key_message(*source));
 
   InFlight arrived;

@@ -56,9 +56,12 @@ class Ingest final : public HttpHandler {
   // thread.
   Status configure(std::shared_ptr<const Config> config);
   // Takes a rejected request again, as it would have been at its moment: verified with today's secrets as of then, and
-  // then an arrival as any other. The answer is what the source answers, and 404 where the source is gone. Blocks until
-  // the event is durable; any thread but the committer's.
+  // then an arrival as any other. The answer is what the source answers, with what diagnose() finds, and 404 where the
+  // source is gone. Blocks until the event is durable; any thread but the committer's.
   HttpResponse accept_again(const RejectedRequest& rejected);
+  // Why a rejected request was refused, as far as it can be proven (ingest/diagnosis.h); nullopt where `reason` says
+  // all. Takes up to some tenths of a second; any thread.
+  std::optional<std::string> diagnose(const RejectedRequest& rejected);
   // New requests are answered 503 `draining` with `Connection: close`, /readyz too. Any thread.
   void drain();
 

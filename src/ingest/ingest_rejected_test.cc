@@ -66,6 +66,41 @@ TEST_F(IngestRejected, AreArrivalsOfTheirMomentOnceTheSecretIsRight) {
   EXPECT_EQ(send(event("evt_1")).headers.first("Hookonce-Status"), "duplicate");
 }
 
+TEST_F(IngestRejected, WhoeverAcceptsThemIsToldMoreThanTheirSender) {
+  HttpRequest changed = event("evt_1");
+  changed.body += "\n";
+  send(std::move(changed));
+  use(source_of("stripe", "stripe", {kRight}));
+  const HttpResponse answer = ingest_.accept_again(kept_.at(0));
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_NE(error_message(answer).find("the body was changed after signing"), std::string::npos);
+}
+
+TEST_F(IngestRejected, AStaleTimeStampIsAcceptedWithAToleranceThatCoversItAndNotWithout) {
+  use(source_of("stripe", "stripe", {kRight}));
+  HttpRequest stale = event("evt_1");
+  stale.wall_at += std::chrono::seconds(400);
+  send(std::move(stale));
+  const HttpResponse refused = ingest_.accept_again(kept_.at(0));
+  EXPECT_EQ(error_code(refused), "timestamp_out_of_tolerance");
+  EXPECT_NE(error_message(refused).find("raise the source's `tolerance`"), std::string::npos);
+  SourceConfig wider = source_of("stripe", "stripe", {kRight});
+  wider.tolerance = std::chrono::seconds(400);
+  use(wider);
+  EXPECT_EQ(ingest_.accept_again(kept_.at(0)).headers.first("Hookonce-Status"), "accepted");
+}
+
+TEST_F(IngestRejected, TheEventIsReceivedWhenItIsAcceptedAndItsArrivalIsOfItsMoment) {
+  send(event("evt_1"));
+  const Time arrived_at = clock_.wall();
+  clock_.advance(hours(3));
+  use(source_of("stripe", "stripe", {kRight}));
+  ingest_.accept_again(kept_.at(0));
+  const EventDetail stored = only_event();
+  EXPECT_EQ(stored.arrivals.at(0).arrival.at, arrived_at);
+  EXPECT_GE(stored.summary.received_at, arrived_at + hours(3)) << "else it would be behind the newest of the list";
+}
+
 TEST_F(IngestRejected, WithoutADedupKeyTheyAreOneEventHoweverOftenTheyAreAccepted) {
   SourceConfig source = source_of("plain", "token", {"wrong"});
   source.token = TokenScheme{"X-Pass", ""};

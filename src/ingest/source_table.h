@@ -38,6 +38,7 @@ class SourceTable {
   // By the request's path, byte for byte but for one trailing slash; null where there is none.
   const IngestSource* find(std::string_view path) const;
   const TrustedProxies& proxies() const { return proxies_; }
+  const std::map<std::string, IngestSource, std::less<>>& all() const { return sources_; }
 
  private:
   std::shared_ptr<const Config> config_;

@@ -32,6 +32,10 @@ std::string_view to_string(Reason reason) {
   HK_CHECK(false);
 }
 
+bool is_signed_rightly(Reason reason) {
+  return reason == Reason::kOk || reason == Reason::kTimestampTooOld || reason == Reason::kTimestampInFuture;
+}
+
 std::optional<HttpResponse> BoundProvider::unsigned_handshake(const HttpRequest&) const {
   return std::nullopt;
 }

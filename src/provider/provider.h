@@ -39,6 +39,8 @@ enum class Reason {
   kNoSignatureWithExpectedScheme,
 };
 std::string_view to_string(Reason reason);  // "signature_mismatch" ...
+// Whether a configured secret made the signature: of kOk, and where only the time stamp is refused.
+bool is_signed_rightly(Reason reason);
 
 struct Verification {
   Reason reason = Reason::kOk;
