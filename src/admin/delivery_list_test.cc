@@ -20,12 +20,34 @@ TEST_F(AdminDeliveries, ARowSaysWhatItsDeliveryAndItsEventAre) {
                 R"(","source":"shop","type":"order.paid","key":"evt_1","destination":"backend","state":"pending",)" +
                 R"("orphaned":false,"attempts":1,"last_status":500,"last_error":"it did not work","received_at":")" +
                 now + R"(","next_attempt_at":")" + to_rfc3339(clock_.now() + std::chrono::seconds(5)) +
-                R"(","delivered_at":null})");
+                R"(","held":null,"behind":null,"delivered_at":null})");
   const json::object& gone = page.at("items").as_array().at(1).as_object();
   EXPECT_EQ(gone.at("orphaned"), true);
   EXPECT_EQ(gone.at("attempts"), 0);
   EXPECT_TRUE(gone.at("last_status").is_null());
   EXPECT_TRUE(gone.at("last_error").is_null());
+}
+
+TEST_F(AdminDeliveries, OneThatIsHeldSaysBySomeLineOrPause) {
+  const auto ordered = [] { return NewEventBuilder().ordering_key("k").ordered({"backend"}).build(); };
+  const EventId first = put(ordered());
+  const EventId second = put(ordered());
+  EXPECT_OK(store_.set_paused("billing", true));
+  const EventId third = put(NewEventBuilder().to({"billing"}).build());
+  const auto held = [this](const EventId& id) {
+    const json::object event = got("/api/v1/events/" + id.text());
+    const json::object& delivery = event.at("deliveries").as_array().at(0).as_object();
+    const std::string text = to_json(delivery.at("held")) + " " + to_json(delivery.at("behind"));
+    for (const json::value& row : got("/api/v1/deliveries").at("items").as_array()) {
+      const json::object& listed = row.as_object();
+      if (listed.at("event").as_string() != id.text()) continue;
+      EXPECT_EQ(to_json(listed.at("held")) + " " + to_json(listed.at("behind")), text);
+    }
+    return text;
+  };
+  EXPECT_EQ(held(first), "null null");
+  EXPECT_EQ(held(second), R"("line" ")" + first.text() + R"(")");
+  EXPECT_EQ(held(third), R"("paused" null)");
 }
 
 TEST_F(AdminDeliveries, FiltersAndPagesGoTogether) {

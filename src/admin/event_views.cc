@@ -75,17 +75,24 @@ json::object attempt_view(const Attempt& attempt) {
   return view;
 }
 
+void add_hold(json::object& view, const std::optional<Hold>& held) {
+  view["held"] = held ? json::value(word(to_string(held->by))) : json::value(nullptr);
+  view["behind"] = held && held->behind ? json::value(json::string(held->behind->text())) : json::value(nullptr);
+}
+
 json::object delivery_view(const Delivery& delivery, const Config& config) {
   json::array attempts;
   for (const Attempt& attempt : delivery.attempts) attempts.push_back(attempt_view(attempt));
   const bool waits = delivery.state == DeliveryState::kPending;
-  return {{"destination", json_text(delivery.destination)},
-          {"state", word(to_string(delivery.state))},
-          {"orphaned", config.destinations.count(delivery.destination) == 0},
-          {"next_attempt_at", time_or_null(waits ? delivery.next_attempt_at : std::nullopt)},
-          {"delivered_at", time_or_null(delivery.delivered_at)},
-          {"replayed", delivery.replayed},
-          {"attempts", std::move(attempts)}};
+  json::object view{{"destination", json_text(delivery.destination)},
+                    {"state", word(to_string(delivery.state))},
+                    {"orphaned", config.destinations.count(delivery.destination) == 0},
+                    {"next_attempt_at", time_or_null(waits ? delivery.next_attempt_at : std::nullopt)},
+                    {"delivered_at", time_or_null(delivery.delivered_at)},
+                    {"replayed", delivery.replayed}};
+  add_hold(view, delivery.held);
+  view["attempts"] = std::move(attempts);
+  return view;
 }
 
 }  // namespace
@@ -178,6 +185,7 @@ json::object delivery_view(const DeliverySummary& delivery, const Config& config
   view["last_error"] = text_or_null(delivery.last_error);
   view["received_at"] = to_rfc3339(delivery.received_at);
   view["next_attempt_at"] = time_or_null(delivery.next_attempt_at);
+  add_hold(view, delivery.held);
   view["delivered_at"] = time_or_null(delivery.delivered_at);
   return view;
 }

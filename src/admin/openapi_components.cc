@@ -103,11 +103,20 @@ constexpr std::string_view kText = R"json({
      "state":{"type":"string","enum":["pending","in_flight","delivered","dead"]},
      "orphaned":{"type":"boolean","description":"The configuration does not know the destination."},
      "next_attempt_at":{"type":["string","null"],"format":"date-time","description":"Null unless pending."},
+     "held":{
+      "type":["string","null"],"enum":["line","paused",null],
+      "description":"Why a pending one is not sent, however long it is due. line: its destination is ordered, and an older delivery of its ordering key is not done. paused: its destination is paused, in a line or not. Null where it is sent when it is due."
+     },
+     "behind":{
+      "type":["string","null"],"format":"uuid","description":"The event at the head of its line, where it waits in one."
+     },
      "delivered_at":{"type":["string","null"],"format":"date-time"},
      "replayed":{"type":"boolean","description":"A person sent it again."},
      "attempts":{"type":"array","items":{"$ref":"#/components/schemas/Attempt"}}
     },
-    "required":["destination","state","orphaned","next_attempt_at","delivered_at","replayed","attempts"]
+    "required":[
+     "destination","state","orphaned","next_attempt_at","held","behind","delivered_at","replayed","attempts"
+    ]
    },
    "ListedDelivery":{
     "type":"object",
@@ -121,11 +130,18 @@ constexpr std::string_view kText = R"json({
      "last_error":{"type":["string","null"]},
      "received_at":{"type":"string","format":"date-time"},
      "next_attempt_at":{"type":["string","null"],"format":"date-time"},
+     "held":{
+      "type":["string","null"],"enum":["line","paused",null],
+      "description":"Why a pending one is not sent, however long it is due. line: its destination is ordered, and an older delivery of its ordering key is not done. paused: its destination is paused, in a line or not. Null where it is sent when it is due."
+     },
+     "behind":{
+      "type":["string","null"],"format":"uuid","description":"The event at the head of its line, where it waits in one."
+     },
      "delivered_at":{"type":["string","null"],"format":"date-time"}
     },
     "required":[
      "event","source","type","key","destination","state","orphaned","attempts","last_status","last_error",
-     "received_at","next_attempt_at","delivered_at"
+     "received_at","next_attempt_at","held","behind","delivered_at"
     ]
    },
    "Attempt":{

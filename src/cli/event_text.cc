@@ -112,6 +112,7 @@ std::string deliveries_text(const json::object& event, bool colour) {
     if (json_string(*delivery, "delivered_at")) out += "  at " + time_or_dash(*delivery, "delivered_at");
     if (json_string(*delivery, "next_attempt_at"))
       out += "  next attempt " + time_or_dash(*delivery, "next_attempt_at");
+    if (const std::string hold = hold_text(*delivery); !hold.empty()) out += "  " + hold;
     out += "\n";
     if (const json::array* attempts = array_of(*delivery, "attempts")) {
       for (const json::value& attempt : *attempts) out += attempt_text(attempt, colour);
@@ -184,6 +185,18 @@ std::string events_text(const json::array& items, bool colour) {
 std::string event_text(const json::object& event, const ShowOptions& options) {
   return summary_text(event, options.colour) + deliveries_text(event, options.colour) +
          arrivals_text(event, options.colour) + headers_text(event, options.colour) + body_text(event, options);
+}
+
+std::string hold_text(const json::object& delivery) {
+  const std::string held = json_string(delivery, "held").value_or("");
+  if (held == "paused") {
+    return fmt::format("its destination is paused; `hookonce resume {}` goes on",
+                       text_or_dash(delivery, "destination"));
+  }
+  if (held != "line") return "";
+  const std::string behind = text_or_dash(delivery, "behind");
+  return fmt::format("waits behind {} of its ordering key; if that one is dead, `hookonce replay {}` goes on", behind,
+                     behind);
 }
 
 std::string local_time(std::string_view rfc3339) {

@@ -19,6 +19,9 @@ struct ShowOptions {
 // One event: headers, body, deliveries and attempts.
 std::string event_text(const json::object& event, const ShowOptions& options);
 
+// What holds a pending delivery, and how it goes on; empty where nothing does.
+std::string hold_text(const json::object& delivery);
+
 // "2026-01-02 03:04:05.678" in local time; "-" where `rfc3339` is none.
 std::string local_time(std::string_view rfc3339);
 std::string size_text(std::uint64_t bytes);         // "512 B", "1.5 KiB"

@@ -47,6 +47,21 @@ TEST(EventText, NamesTheNewItemsOfABatchAlone) {
   EXPECT_THAT(event_text(parsed(R"({"new_items":null})").get_object(), {}), Not(HasSubstr("new items")));
 }
 
+TEST(EventText, SaysWhatHoldsADelivery) {
+  const auto shown = [](const char* more) {
+    const std::string event =
+        std::string(R"({"deliveries":[{"destination":"backend","state":"pending")") + more + "}]}";
+    return event_text(parsed(event).get_object(), {});
+  };
+  EXPECT_THAT(shown(R"(,"held":"line","behind":"0199")"),
+              HasSubstr("  backend  pending  waits behind 0199 of its ordering key; if that one is dead, "
+                        "`hookonce replay 0199` goes on\n"));
+  EXPECT_THAT(shown(R"(,"held":"paused","behind":"0199")"),
+              HasSubstr("  backend  pending  its destination is paused; `hookonce resume backend` goes on\n"));
+  EXPECT_THAT(shown(R"(,"held":null,"behind":null)"), HasSubstr("  backend  pending\n"));
+  EXPECT_THAT(shown(R"(,"held":"moon")"), HasSubstr("  backend  pending\n"));
+}
+
 TEST(EventText, BreaksAJsonBodyIntoLinesOnlyWhenAsked) {
   const std::string text = event_text(parsed(kEvent).get_object(), {false, true});
   EXPECT_THAT(text, testing::EndsWith("\nbody  13 B\n{\n  \"a\": [\n    1,\n    {}\n  ]\n}\n"));

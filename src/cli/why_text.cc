@@ -142,6 +142,21 @@ Piece delivery_piece(const json::object& delivery, bool only_one) {
   return {name + words_of(state) + replayed + last, Paint::kWarn};
 }
 
+// A line for each delivery that something holds.
+std::string holds_text(const json::array& deliveries, const WhyOptions& options) {
+  std::string out;
+  for (const json::value& delivery : deliveries) {
+    const std::string hold = delivery.is_object() ? hold_text(delivery.get_object()) : "";
+    if (hold.empty()) continue;
+    Wrapped lines(4, " ", options);
+    lines.begin(2);
+    if (deliveries.size() > 1) lines.add({text_of(delivery, "destination") + ":", Paint::kWarn});
+    for (std::string_view word : split(hold, ' ')) lines.add({std::string(word), Paint::kWarn});
+    out += lines.take();
+  }
+  return out;
+}
+
 std::string deliveries_text(const json::object& event, const WhyOptions& options) {
   Wrapped line(2, ", ", options);
   line.begin(2);
@@ -151,7 +166,7 @@ std::string deliveries_text(const json::object& event, const WhyOptions& options
   for (const json::value& delivery : deliveries) {
     if (delivery.is_object()) line.add(delivery_piece(delivery.get_object(), deliveries.size() == 1));
   }
-  return line.take();
+  return line.take() + holds_text(deliveries, options);
 }
 
 std::string distance_text(std::int64_t milliseconds) {

@@ -86,6 +86,18 @@ TEST(WhyText, SaysWhatBecameOfEachDelivery) {
   EXPECT_THAT(why_text(event, {}), HasSubstr("no destination of its source wanted it"));
 }
 
+TEST(WhyText, SaysWhatHoldsADeliveryWithinTheWidth) {
+  json::object event = parsed(R"({"source":"shop","duplicates":0,"arrivals":[],"deliveries":[
+    {"destination":"a","state":"pending","attempts":[],"held":"line","behind":"0199a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"},
+    {"destination":"b","state":"pending","attempts":[],"held":"paused","behind":null}]})");
+  const std::string text = why_text(event, {});
+  EXPECT_THAT(text, HasSubstr("a: pending, b: pending\n"
+                              "  a: waits behind 0199a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b of its ordering key; if that one "
+                              "is dead, `hookonce replay 0199a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b` goes on\n"
+                              "  b: its destination is paused; `hookonce resume b` goes on\n"));
+  for (std::string_view line : split(why_text(event, {false, 60}), '\n')) EXPECT_LE(width_of(line), 60u) << line;
+}
+
 TEST(WhyText, CountsTheArrivalsThatWereNotKept) {
   json::object event = parsed(kEvent);
   event["duplicates"] = 130;

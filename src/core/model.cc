@@ -84,6 +84,16 @@ std::string_view to_string(EventState state) {
   return "";
 }
 
+std::string_view to_string(HeldBy held_by) {
+  switch (held_by) {
+    case HeldBy::kLine:
+      return "line";
+    case HeldBy::kPaused:
+      return "paused";
+  }
+  return "";
+}
+
 std::string_view to_string(DeliveryState state) {
   switch (state) {
     case DeliveryState::kPending:

@@ -156,10 +156,21 @@ inline constexpr std::size_t kResponseKept = 4096;  // enough of an error page t
 inline constexpr std::size_t kErrorKept = 1024;     // our own words, and a name or two in them
 inline constexpr int kAttemptsShown = 100;  // newest kept per delivery; replays for ever must not grow a row for ever
 
+// Why a pending delivery is not sent, however long it is due. kLine: the first of its line has to be done before.
+// kPaused: its destination is paused; it goes before kLine, because nothing else helps meanwhile.
+enum class HeldBy { kLine, kPaused };
+std::string_view to_string(HeldBy held_by);  // "line" "paused"
+struct Hold {
+  HeldBy by = HeldBy::kLine;
+  std::optional<EventId> behind;  // where it waits in a line, paused or not: the event at its head
+  bool operator==(const Hold&) const = default;
+};
+
 struct Delivery {
   std::string destination;
   DeliveryState state = DeliveryState::kPending;
   std::optional<Time> next_attempt_at;  // while pending; nullopt where it waits behind an earlier one of its line
+  std::optional<Hold> held;             // of a pending one; nullopt where it is sent when it is due
   std::optional<Time> delivered_at;     // of the last recorded success
   bool replayed = false;                // a person sent it again
   std::vector<Attempt> attempts;        // oldest first

@@ -46,6 +46,8 @@ TEST(Model, StatesReadBackWhatTheyWrite) {
   EXPECT_EQ(to_string(DeliveryState::kInFlight), "in_flight");
   EXPECT_EQ(to_string(DeliveryState::kDelivered), "delivered");
   EXPECT_EQ(to_string(DeliveryState::kDead), "dead");
+  EXPECT_EQ(to_string(HeldBy::kLine), "line");
+  EXPECT_EQ(to_string(HeldBy::kPaused), "paused");
   EXPECT_FALSE(parse_event_state("in_flight").has_value());
 }
 

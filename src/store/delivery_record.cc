@@ -38,6 +38,11 @@ bool free_held(DeliveryRecord& record, Time now) {
   return true;
 }
 
+std::optional<Hold> hold_of(bool paused, const std::optional<EventId>& head) {
+  if (!paused && !head) return std::nullopt;
+  return Hold{paused ? HeldBy::kPaused : HeldBy::kLine, head};
+}
+
 bool rearm(DeliveryRecord& record, Time now) {
   if (record.state != DeliveryState::kDead || record.delivered_at) return false;
   // The replay mark and the key stay: both hold for every attempt after a human's replay.

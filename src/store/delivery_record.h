@@ -42,6 +42,10 @@ DeliveryRecord held_delivery(Time now);
 // It is the first of its line now: due, its policy counted from here. False where it was not held.
 bool free_held(DeliveryRecord& record, Time now);
 
+// What holds a pending delivery: whether its destination is `paused`, and where it is held, the event at its line's
+// `head`.
+std::optional<Hold> hold_of(bool paused, const std::optional<EventId>& head);
+
 // Whether the line goes on behind a delivery.
 bool leaves_line(const DeliveryRecord& record, bool skip_dead);
 

@@ -101,7 +101,9 @@ class MemoryStore final : public Store, private InboxRecords {
     MutexLock lock(mutex_);
     const auto found = by_id_.find(id);
     if (found == by_id_.end()) return std::optional<EventDetail>();
-    return std::optional<EventDetail>(detail_of(events_.at(found->second)));
+    EventDetail detail = detail_of(events_.at(found->second));
+    for (Delivery& delivery : detail.deliveries) delivery.held = hold_at(found->second, delivery.destination);
+    return std::optional(std::move(detail));
   }
 
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override
@@ -131,6 +133,7 @@ class MemoryStore final : public Store, private InboxRecords {
       add_rows(list, it->first, it->second.summary, records_of(it->second));
     }
     for (ListedDelivery& listed : list.found) {
+      listed.row.held = hold_at(listed.seq, listed.row.destination);
       const auto& attempts = events_.at(listed.seq).deliveries.at(listed.row.destination).attempts;
       if (attempts.empty()) continue;
       listed.row.last_status = attempts.rbegin()->second.status;
@@ -307,6 +310,17 @@ class MemoryStore final : public Store, private InboxRecords {
     std::set<Seq>& line = lines_[{name, event.summary.source, *event.ordering_key}];
     line.insert(seq);
     return line.size() == 1;
+  }
+
+  std::optional<Hold> hold_at(Seq seq, const std::string& name) LOCKS_REQUIRED(mutex_) {
+    const StoredEvent& event = events_.at(seq);
+    const DeliveryRecord& record = event.deliveries.at(name).record;
+    if (record.state != DeliveryState::kPending) return std::nullopt;
+    std::optional<EventId> head;
+    if (record.is_held()) {
+      head = events_.at(*lines_.at({name, event.summary.source, *event.ordering_key}).begin()).summary.id;
+    }
+    return hold_of(paused_.contains(name), head);
   }
 
   // Whether the next one became due.

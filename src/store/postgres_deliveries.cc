@@ -121,6 +121,13 @@ DeliveryRecord read_record(const PostgresResult& result, int row, int column) {
   return record;
 }
 
+std::optional<Hold> read_hold(const PostgresResult& result, int row, int column, DeliveryState state) {
+  if (state != DeliveryState::kPending) return std::nullopt;
+  std::optional<EventId> head;
+  if (!result.is_null(row, column + 1)) head = EventId(result.uuid(row, column + 1));
+  return hold_of(result.flag(row, column), head);
+}
+
 void lock_deliveries(PostgresConnection& connection, const std::vector<std::int64_t>& seqs) {
   static const std::string sql = fmt::format(
       "SELECT seq, destination, {} FROM deliveries WHERE seq = ANY ($1::bigint[]) "

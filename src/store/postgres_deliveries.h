@@ -25,9 +25,18 @@ inline constexpr const char* kDeliveryColumns =
     "state, due_at, attempt, counted, armed_at, claimed_at, unsettled, delivered_at, ended_at, replay, new_key, "
     "new_keys";
 inline constexpr int kDeliveryColumnCount = 12;
+// Of a delivery `d` and its event `e`: whether its destination is paused, and where it waits in a line, the id of the
+// event at its head.
+inline constexpr const char* kHoldColumns =
+    "EXISTS (SELECT FROM pauses p WHERE p.destination = d.destination) AS paused, "
+    "CASE WHEN d.state = 0 AND d.due_at = 'infinity' THEN (SELECT h.id FROM lines l JOIN events h ON h.seq = l.seq "
+    "WHERE l.destination = d.destination AND l.line = line_of(d.destination, e.source, e.ordering_key) "
+    "ORDER BY l.seq LIMIT 1) END AS head";
 
 // A record that stands in a row from `column` on.
 DeliveryRecord read_record(const PostgresResult& result, int row, int column);
+// Of a delivery in that state, from kHoldColumns.
+std::optional<Hold> read_hold(const PostgresResult& result, int row, int column, DeliveryState state);
 
 // All deliveries of the events `seqs`, locked until the transaction ends, in the order in which everybody locks them.
 // Its result: seq, destination, kDeliveryColumns.

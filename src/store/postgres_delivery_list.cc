@@ -33,18 +33,20 @@ std::string step_sql(const char* candidates) {
       "WHERE ($3::bytea IS NULL OR e.source = $3) AND ($4::bigint IS NULL OR d.state = $4) "
       "AND ($5::bytea IS NULL OR d.destination = $5) AND (d.seq < $6 OR (d.seq = $6 AND d.destination > $7::bytea)) "
       "ORDER BY d.seq DESC, d.destination LIMIT $8), "
-      "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at "
+      "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at, {} "
       "FROM found JOIN deliveries d USING (seq, destination) JOIN events e USING (seq)) "
       "SELECT r.candidates, r.lowest, m.seq, m.destination, {}, m.id, m.source, m.type, m.key, m.received_at, "
-      "a.status, a.error FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error FROM attempts "
+      "a.status, a.error, m.paused, m.head FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error "
+      "FROM attempts "
       "WHERE seq = m.seq AND destination = m.destination ORDER BY number DESC LIMIT 1) a ON true) ON true "
       "ORDER BY m.seq DESC, m.destination",
-      candidates, kDeliveryColumns);
+      candidates, kHoldColumns, kDeliveryColumns);
 }
 constexpr int kSeqColumn = 2;
 constexpr int kRecordColumn = 4;
 constexpr int kEventColumn = kRecordColumn + kDeliveryColumnCount;
 constexpr int kAttemptColumn = kEventColumn + 5;
+constexpr int kHoldColumn = kAttemptColumn + 2;
 
 // The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
 // this takes time, enough of them are among the newest events.
@@ -85,6 +87,7 @@ ListedDelivery read_row(const PostgresResult& answer, int row) {
   ListedDelivery listed;
   listed.seq = answer.bigint(row, kSeqColumn);
   listed.row = row_of(event, std::string(answer.bytes(row, kSeqColumn + 1)), read_record(answer, row, kRecordColumn));
+  listed.row.held = read_hold(answer, row, kHoldColumn, listed.row.state);
   if (!answer.is_null(row, kAttemptColumn)) {
     listed.row.last_status = answer.integer(row, kAttemptColumn);
     listed.row.last_error = answer.bytes(row, kAttemptColumn + 1);

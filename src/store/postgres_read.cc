@@ -98,9 +98,10 @@ Delivery delivery_of(const std::string& destination, const DeliveryRecord& recor
 
 Result<std::optional<EventDetail>> read_event(PostgresConnection& connection, const PostgresTransaction& transaction,
                                               const EventId& id) {
-  static const std::string deliveries_sql =
-      fmt::format("SELECT seq, destination, {} FROM deliveries WHERE seq = (SELECT seq FROM events WHERE id = $1)",
-                  kDeliveryColumns);
+  static const std::string deliveries_sql = fmt::format(
+      "SELECT d.destination, {}, {} FROM deliveries d JOIN events e ON e.seq = d.seq WHERE e.id = $1 "
+      "ORDER BY d.destination",
+      kDeliveryColumns, kHoldColumns);
   const PostgresParameters parameters = PostgresParameters().add_uuid(id.bytes());
   connection.begin(transaction);
   connection.add(kEvent, parameters);
@@ -122,9 +123,13 @@ Result<std::optional<EventDetail>> read_event(PostgresConnection& connection, co
     attempts[std::string(results[3].bytes(row, 0))].push_back(read_attempt(results[3], row, 1));
   }
   EventStateOf state;
-  for (const auto& [place, record] : read_deliveries(results[2])) {
+  for (int row = 0; row < results[2].rows(); ++row) {
+    const std::string destination(results[2].bytes(row, 0));
+    const DeliveryRecord record = read_record(results[2], row, 1);
     state.add(record.state);
-    detail.deliveries.push_back(delivery_of(place.second, record, std::move(attempts[place.second])));
+    Delivery& delivery =
+        detail.deliveries.emplace_back(delivery_of(destination, record, std::move(attempts[destination])));
+    delivery.held = read_hold(results[2], row, 1 + kDeliveryColumnCount, record.state);
   }
   detail.summary.state = state.value();
   return std::optional(std::move(detail));

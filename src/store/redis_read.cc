@@ -115,6 +115,7 @@ Result<RedisRow> read_row(RedisReply row) {
   HK_ASSIGN(const Deliveries deliveries, decode_deliveries(row[4].text()));
   for (const auto& delivery : deliveries) read.deliveries.emplace_back(delivery.destination, delivery.record);
   read.is_there = true;
+  read.ordering_key = fixed.ordering_key;
   read.summary = summary_of(fixed, deliveries);
   read.summary.source = row[0].text();
   HK_ASSIGN(read.summary.id, decode_id(row[1].text()));

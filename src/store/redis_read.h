@@ -16,6 +16,7 @@ namespace hookonce {
 struct RedisRow {
   std::int64_t seq = 0;
   EventSummary summary;
+  std::optional<std::string> ordering_key;
   std::vector<std::pair<std::string, DeliveryRecord>> deliveries;
   bool is_there = false;  // false: only seq is valid, the event went meanwhile
 };

@@ -169,6 +169,11 @@ std::string RedisServer::event_name(std::string_view source, std::string_view id
   return fmt::format("{}:{{{}}}:e:{}", target_.prefix, source, id);
 }
 
+std::string RedisServer::line_name(std::string_view source, std::string_view destination,
+                                   std::string_view ordering_key) const {
+  return fmt::format("{}:{{{}}}:w:{}:{}", target_.prefix, source, destination, ordering_key);
+}
+
 Result<RedisServer::Connection> RedisServer::take(Use use) {
   Connection connection;
   {

@@ -51,6 +51,8 @@ class RedisServer {
   const RedisTarget& target() const { return target_; }
   // `PREFIX:{SOURCE}:e:ID`
   std::string event_name(std::string_view source, std::string_view id) const;
+  std::string line_name(std::string_view source, std::string_view destination, std::string_view ordering_key) const;
+  std::string paused_name() const { return target_.prefix + ":paused"; }
   std::string copy_mark_name() const { return target_.prefix + ":copy"; }
 
   // What PREFIX:inbox is to hold while the inbox is a copy that is not finished, and afterwards. Whoever opened it

@@ -14,6 +14,7 @@
 #include "store/headers_codec.h"
 #include "store/redis_codec.h"
 #include "store/redis_copy.h"
+#include "store/redis_holds.h"
 #include "store/redis_read.h"
 
 namespace hookonce {
@@ -182,6 +183,13 @@ class RedisStore final : public Store {
     HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kRead));
     if ((*answer).is_nil()) return std::optional<EventDetail>();
     HK_ASSIGN(EventDetail detail, read_detail(id, (*answer)[0], (*answer)[1]));
+    std::vector<RedisWaiting> waiting;
+    for (Delivery& delivery : detail.deliveries) {
+      if (delivery.state != DeliveryState::kPending) continue;
+      waiting.push_back({id, detail.summary.source, delivery.destination,
+                         delivery.next_attempt_at ? std::nullopt : detail.ordering_key, delivery.held});
+    }
+    HK_TRY(add_holds(server_, waiting));
     return std::optional(std::move(detail));
   }
 
@@ -388,17 +396,29 @@ Result<DeliveryPage> RedisStore::deliveries(const DeliveryFilter& filter, int li
   // Without a filter that the index does not know, most rows match, so no more are read than are wanted.
   const bool all_match = !filter.destination && (!filter.state || index != "i");
   bool exhausted = false;
+  std::map<std::int64_t, std::string> ordering_keys;
   for (int looked_at = 0; !exhausted && !list.is_full() && looked_at < kSearchRowsMax;) {
     const int step = all_match ? std::min(kStepRows, limit + 1) : kStepRows;
     HK_ASSIGN(std::vector<RedisRow> rows, rows_below(list.place.below(), step, events, index));
     exhausted = rows.size() < static_cast<std::size_t>(step);
     looked_at += step;
     for (RedisRow& row : rows) {
+      const std::size_t before = list.found.size();
       add_rows(list, row.seq, row.summary, std::move(row.deliveries));
+      if (list.found.size() > before && row.ordering_key) ordering_keys[row.seq] = std::move(*row.ordering_key);
       if (list.is_full()) break;
     }
   }
   HK_TRY(add_last_attempts(list));
+  std::vector<RedisWaiting> waiting;
+  for (ListedDelivery& listed : list.found) {
+    DeliverySummary& row = listed.row;
+    if (row.state != DeliveryState::kPending) continue;
+    const auto key = ordering_keys.find(listed.seq);
+    waiting.push_back({row.event, row.source, row.destination, std::nullopt, row.held});
+    if (!row.next_attempt_at && key != ordering_keys.end()) waiting.back().ordering_key = key->second;
+  }
+  HK_TRY(add_holds(server_, waiting));
   return page_of(std::move(list), exhausted);
 }
 

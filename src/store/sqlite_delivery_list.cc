@@ -12,10 +12,11 @@ constexpr std::int64_t kNewestFirst = 10'000;  // see candidates_for()
 }  // namespace
 
 Status SqliteDeliveryList::prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                                   SqliteSearch& search) {
+                                   SqliteSearch& search, SqliteHolds& holds) {
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   search_ = &search;
+  holds_ = &holds;
   return prepare_all(database, {
                                    {&all_,
                                     "SELECT seq, destination, state FROM deliveries WHERE seq < ? "
@@ -103,7 +104,11 @@ Status SqliteDeliveryList::look_at(std::int64_t seq, DeliveryList& list) {
   for (std::size_t i = before; i < list.found.size(); ++i) {
     DeliverySummary& row = list.found[i].row;
     HK_ASSIGN(const auto destination, destinations_->find(row.destination));
-    HK_TRY(add_last_attempt({seq, destination.value_or(0)}, row));  // No name has the number 0.
+    const DeliveryPlace place{seq, destination.value_or(0)};  // No name has the number 0.
+    HK_TRY(add_last_attempt(place, row));
+    if (row.state == DeliveryState::kPending) {
+      HK_ASSIGN(row.held, holds_->of(place, !row.next_attempt_at));
+    }
   }
   return {};
 }

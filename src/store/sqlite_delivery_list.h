@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/delivery_list.h"
+#include "store/sqlite_holds.h"
 #include "store/sqlite_search.h"
 
 namespace hookonce {
@@ -25,7 +26,8 @@ struct DeliveryWalk {
 class SqliteDeliveryList {
  public:
   // REQUIRES: the arguments outlive this.
-  Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search);
+  Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search,
+                 SqliteHolds& holds);
 
   // Looks at the next deliveries. REQUIRES: within a read transaction of its own.
   Status step(DeliveryWalk& walk);
@@ -39,6 +41,7 @@ class SqliteDeliveryList {
   SqliteNames* destinations_ = nullptr;
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteSearch* search_ = nullptr;
+  SqliteHolds* holds_ = nullptr;
   Statement all_;
   Statement open_;
   Statement dead_;

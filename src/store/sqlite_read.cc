@@ -8,11 +8,12 @@
 namespace hookonce {
 
 Status SqliteRead::prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries,
-                           SqliteSearch& search, SqlitePauses& pauses) {
+                           SqliteSearch& search, SqlitePauses& pauses, SqliteHolds& holds) {
   destinations_ = &destinations;
   deliveries_ = &deliveries;
   search_ = &search;
   pauses_ = &pauses;
+  holds_ = &holds;
   return prepare_all(
       database,
       {
@@ -76,7 +77,10 @@ Status SqliteRead::read_deliveries(std::int64_t seq, EventDetail& detail) {
     Delivery delivery;
     HK_ASSIGN(delivery.destination, destinations_->name_of(place.destination));
     delivery.state = record.state;
-    if (record.state == DeliveryState::kPending && !record.is_held()) delivery.next_attempt_at = record.due_at;
+    if (record.state == DeliveryState::kPending) {
+      if (!record.is_held()) delivery.next_attempt_at = record.due_at;
+      HK_ASSIGN(delivery.held, holds_->of(place, record.is_held()));
+    }
     delivery.delivered_at = record.delivered_at;
     delivery.replayed = record.replay;
     HK_ASSIGN(delivery.attempts, deliveries_->attempts(place));

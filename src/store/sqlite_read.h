@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "store/sqlite_pauses.h"
+#include "store/sqlite_holds.h"
 #include "store/sqlite_search.h"
 
 namespace hookonce {
@@ -13,7 +13,7 @@ class SqliteRead {
  public:
   // REQUIRES: the arguments outlive this.
   Status prepare(Database& database, SqliteNames& destinations, SqliteDeliveries& deliveries, SqliteSearch& search,
-                 SqlitePauses& pauses);
+                 SqlitePauses& pauses, SqliteHolds& holds);
 
   // REQUIRES, for both: within a read transaction.
   Result<std::optional<EventDetail>> get(const EventId& id);
@@ -28,6 +28,7 @@ class SqliteRead {
   SqliteDeliveries* deliveries_ = nullptr;
   SqliteSearch* search_ = nullptr;
   SqlitePauses* pauses_ = nullptr;
+  SqliteHolds* holds_ = nullptr;
   Statement event_;
   Statement duplicates_;
   Statement open_counts_;

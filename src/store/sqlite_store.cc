@@ -88,6 +88,7 @@ struct Reader {
   SqliteKeyLookup keys;
   SqliteReplies replies;
   SqlitePauses pauses;
+  SqliteHolds holds;
   SqliteSearch search;
   SqliteRead read;
   SqliteDeliveryList delivery_list;
@@ -102,8 +103,9 @@ struct Reader {
     HK_TRY(replies.prepare(*database));
     HK_TRY(search.prepare(*database, sources, deliveries, *hot));
     HK_TRY(pauses.prepare(*database, destinations));
-    HK_TRY(read.prepare(*database, destinations, deliveries, search, pauses));
-    HK_TRY(delivery_list.prepare(*database, destinations, deliveries, search));
+    HK_TRY(holds.prepare(*database, pauses));
+    HK_TRY(read.prepare(*database, destinations, deliveries, search, pauses, holds));
+    HK_TRY(delivery_list.prepare(*database, destinations, deliveries, search, holds));
     HK_TRY(holder.prepare(*database, sources, deliveries, keys));
     return records.prepare(*database, sources, destinations, deliveries, keys, replies);
   }

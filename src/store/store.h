@@ -105,6 +105,7 @@ struct DeliverySummary {
   int last_status = 0;     // of the newest attempt that has ended: 0 where no answer came, or there is none
   std::string last_error;  // likewise; empty on success
   std::optional<Time> next_attempt_at;  // as in Delivery
+  std::optional<Hold> held;             // likewise
   std::optional<Time> delivered_at;
 };
 
@@ -112,6 +113,7 @@ struct DeliveryPage {
   // As EventPage; the deliveries of one event by destination name.
   std::vector<DeliverySummary> items;
   std::optional<std::string> next;
+  std::optional<Time> searched_until;
 };
 
 struct ReplayRequest {

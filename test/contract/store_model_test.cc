@@ -26,6 +26,11 @@ std::string text_of(const std::optional<Time>& time) {
   return time ? std::to_string(time->time_since_epoch().count()) : "-";
 }
 
+std::string text_of(const std::optional<Hold>& hold) {
+  if (!hold) return "-";
+  return std::string(to_string(hold->by)) + (hold->behind ? " behind " + hold->behind->text() : "");
+}
+
 // Answers as text, so that a difference reads itself.
 std::string text_of(const EventSummary& s) {
   return s.id.text() + " " + s.source + " " + s.type + " " + s.key.value_or("-") + " " + text_of(s.received_at) + " " +
@@ -47,7 +52,8 @@ std::string text_of(const EventDetail& detail) {
   }
   for (const Delivery& delivery : detail.deliveries) {
     text += "  " + delivery.destination + " " + std::string(to_string(delivery.state)) + " " +
-            text_of(delivery.next_attempt_at) + " " + text_of(delivery.delivered_at) + "\n";
+            text_of(delivery.next_attempt_at) + " " + text_of(delivery.held) + " " + text_of(delivery.delivered_at) +
+            "\n";
     for (const Attempt& attempt : delivery.attempts) text += text_of(attempt);
   }
   return text;
@@ -95,7 +101,7 @@ std::string text_of(const DeliveryPage& page) {
     text += row.event.text() + " " + row.source + " " + row.type + " " + row.key.value_or("-") + " " +
             text_of(row.received_at) + " " + row.destination + " " + std::string(to_string(row.state)) + " " +
             std::to_string(row.attempts) + " " + std::to_string(row.last_status) + " " + row.last_error + " " +
-            text_of(row.next_attempt_at) + " " + text_of(row.delivered_at) + "\n";
+            text_of(row.next_attempt_at) + " " + text_of(row.held) + " " + text_of(row.delivered_at) + "\n";
   }
   return text + (page.next ? "more" : "end");
 }

@@ -69,7 +69,8 @@ def test_an_event_shows_what_the_contract_names(gateway, backend):
                             "same_signature", "since_first_ms"}
     assert (arrival["verdict"], arrival["cause"], arrival["remote"], arrival["since_first_ms"]) == ("accepted", "first", "127.0.0.1", 0)
     delivery = event["deliveries"][0]
-    assert set(delivery) == {"destination", "state", "orphaned", "next_attempt_at", "delivered_at", "replayed", "attempts"}
+    assert set(delivery) == {"destination", "state", "orphaned", "next_attempt_at", "held", "behind", "delivered_at", "replayed",
+                             "attempts"}
     assert delivery["state"] == "delivered" and delivery["delivered_at"] and delivery["next_attempt_at"] is None
     assert set(delivery["attempts"][0]) == {"number", "started_at", "duration_ms", "outcome", "status", "error", "response"}
 

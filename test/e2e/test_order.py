@@ -69,6 +69,7 @@ def test_a_poison_event_holds_up_its_key_alone(start, backend):
     gateway.wait_for_state(other, "delivered")
     delivery = gateway.event(behind)["deliveries"][0]
     assert (delivery["state"], delivery["next_attempt_at"], delivery["attempts"]) == ("pending", None, [])
+    assert (delivery["held"], delivery["behind"]) == ("line", poison)
     repaired.append(True)
     assert gateway.api("POST", f"/api/v1/events/{poison}/replay").status == 202
     gateway.wait_for_state(poison, "delivered")

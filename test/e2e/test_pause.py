@@ -112,6 +112,11 @@ def test_the_commands(start, backend, run):
     assert (paused.returncode, paused.stderr) == (0, "") and paused.stdout.startswith("backend is paused")
     assert stats(gateway)["paused"] == ["backend"]
     assert json.loads(run(gateway, "resume", "backend", "--json").stdout) == {"name": "backend", "paused": False}
+    gateway.api("POST", "/api/v1/destinations/backend/pause")
+    send(gateway, 1, 1)
+    for command in ("show", "why"):
+        assert "its destination is paused; `hookonce resume backend` goes on" in run(gateway, command, "evt_1").stdout
+    gateway.api("POST", "/api/v1/destinations/backend/resume")
     unknown = run(gateway, "pause", "back end")
     assert unknown.returncode == 1 and "back end" in unknown.stderr
     assert run(gateway, "pause").returncode == 2
