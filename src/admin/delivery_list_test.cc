@@ -38,7 +38,8 @@ TEST_F(AdminDeliveries, OneThatIsHeldSaysBySomeLineOrPause) {
     const json::object event = got("/api/v1/events/" + id.text());
     const json::object& delivery = event.at("deliveries").as_array().at(0).as_object();
     const std::string text = to_json(delivery.at("held")) + " " + to_json(delivery.at("behind"));
-    for (const json::value& row : got("/api/v1/deliveries").at("items").as_array()) {
+    const json::object page = got("/api/v1/deliveries");
+    for (const json::value& row : page.at("items").as_array()) {
       const json::object& listed = row.as_object();
       if (listed.at("event").as_string() != id.text()) continue;
       EXPECT_EQ(to_json(listed.at("held")) + " " + to_json(listed.at("behind")), text);

@@ -143,7 +143,7 @@ TEST_F(AdminEvents, AnEventIsShownWithArrivalsDeliveriesAndAttempts) {
       R"("retry":{"number":1,"reason":"http_timeout"},"provider_time":")" +
       to_rfc3339(*first.provider_time) +
       R"(","secret":1,"same_key":true,"same_body":true,"same_signature":false,"since_first_ms":5}],)"
-      R"("deliveries":[{"destination":"backend","state":"delivered","orphaned":false,"next_attempt_at":null,)"
+      R"("deliveries":[{"destination":"backend","state":"delivered","orphaned":false,"next_attempt_at":null,"held":null,"behind":null,)"
       R"("delivered_at":")" +
       later + R"(","replayed":false,"attempts":[{"number":1,"started_at":")" + later +
       R"(","duration_ms":12,"outcome":"success","status":200,"error":null,"response":"ok"}]}]})";

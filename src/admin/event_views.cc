@@ -87,10 +87,10 @@ json::object delivery_view(const Delivery& delivery, const Config& config) {
   json::object view{{"destination", json_text(delivery.destination)},
                     {"state", word(to_string(delivery.state))},
                     {"orphaned", config.destinations.count(delivery.destination) == 0},
-                    {"next_attempt_at", time_or_null(waits ? delivery.next_attempt_at : std::nullopt)},
-                    {"delivered_at", time_or_null(delivery.delivered_at)},
-                    {"replayed", delivery.replayed}};
+                    {"next_attempt_at", time_or_null(waits ? delivery.next_attempt_at : std::nullopt)}};
   add_hold(view, delivery.held);
+  view["delivered_at"] = time_or_null(delivery.delivered_at);
+  view["replayed"] = delivery.replayed;
   view["attempts"] = std::move(attempts);
   return view;
 }
