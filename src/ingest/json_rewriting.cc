@@ -11,7 +11,8 @@ namespace hookonce {
 
 namespace {
 
-constexpr std::size_t kEscapeSize = 6;  // \uXXXX
+constexpr std::size_t kEscapeSize = 6;     // \uXXXX
+constexpr std::size_t kGrowthFree = 4096;  // bytes: a short document may be all brackets
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -46,9 +47,11 @@ class Writer {
  public:
   Writer(std::string_view document, const JsonStyle& style) : text_(document), style_(style) {}
 
-  std::string write() {
+  std::optional<std::string> write() {
     out_.reserve(text_.size());
+    const std::size_t limit = kGrowthFree + text_.size() * kJsonGrowthMax;
     while (at_ < text_.size()) {
+      if (out_.size() > limit) return std::nullopt;
       if (text_[at_] == '"') {
         write_string();
       } else if (style_.space == JsonStyle::Space::kAsIs) {
@@ -227,7 +230,7 @@ std::string describe(const JsonStyle& style) {
   return join(parts, ", ");
 }
 
-std::string rewrite_json(std::string_view document, const JsonStyle& style) {
+std::optional<std::string> rewrite_json(std::string_view document, const JsonStyle& style) {
   return Writer(document, style).write();
 }
 

@@ -107,14 +107,17 @@ void show_json(std::string_view document, Shown& shown) {
   static const std::vector<JsonStyle> styles = json_styles();
   for (const JsonStyle& style : styles) {
     if (!shown.more()) return;
-    if (changes(style) > 0) shown.show(rewrite_json(document, style), "the same JSON " + describe(style));
+    if (changes(style) == 0) continue;
+    if (auto rewritten = rewrite_json(document, style))
+      shown.show(*std::move(rewritten), "the same JSON " + describe(style));
   }
   using Space = JsonStyle::Space;
   for (const Space space : {Space::kNone, Space::kAfterEach, Space::kIndentTwo, Space::kIndentFour}) {
     if (!shown.more()) return;
     JsonStyle style;
     style.space = space;
-    shown.show(rewrite_json(document, style) + "\n", "the same JSON " + describe(style) + ", with a line end behind");
+    if (const auto rewritten = rewrite_json(document, style))
+      shown.show(*rewritten + "\n", "the same JSON " + describe(style) + ", with a line end behind");
   }
 }
 
@@ -169,7 +172,7 @@ void show_form(std::string_view body, Shown& shown) {
 }  // namespace
 
 void for_each_rewriting(std::string_view body, const Visit& visit) {
-  if (body.empty()) return;
+  if (body.empty() || body.size() > kRewrittenMax) return;
   static const JsonScanner whole({""});
   Shown shown(body, visit);
   const std::string_view document = body.starts_with(kByteOrderMark) ? body.substr(kByteOrderMark.size()) : body;

@@ -5,6 +5,7 @@
 // of a number, the order of names) can't be found again, and is not tried.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,8 +17,11 @@ struct Rewriting {
   std::string how;  // for people: "the same JSON without white space"
 };
 
+// A larger body is not tried: hardly any webhook has one, and a form of many small fields takes a multiple of its size.
+inline constexpr std::size_t kRewrittenMax = 256 * 1024;
+
 // Shows `visit` what the body may have been, the likeliest first, each once and never the body itself: at most about a
-// hundred, until it returns false. Each takes about as long as copying the body, and one is in memory at a time. Pure.
+// hundred, until it returns false. One is in memory at a time, at most about kJsonGrowthMax times the body. Pure.
 void for_each_rewriting(std::string_view body, const std::function<bool(const Rewriting&)>& visit);
 
 }  // namespace hookonce

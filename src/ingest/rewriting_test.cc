@@ -114,6 +114,18 @@ TEST(Rewriting, TakesAnyBytes) {
   SUCCEED();
 }
 
+TEST(Rewriting, NoBodyMakesMuchMoreOfItself) {
+  const std::string brackets = std::string(1000, '[') + "1";
+  std::string deep = brackets;
+  for (int i = 0; i < 10'000; ++i) deep += ",1";
+  deep += std::string(1000, ']');
+  for (const std::string& body : {deep, std::string(1024, '[') + std::string(1024, ']'), std::string(20'000, '/')}) {
+    for (const std::string& rewriting : all_of(body)) EXPECT_LE(rewriting.size(), 20'000 + 10 * body.size());
+  }
+  EXPECT_FALSE(all_of(deep).empty()) << "what does not grow is tried";
+  EXPECT_TRUE(all_of("[" + std::string(kRewrittenMax, ' ') + "]").empty());
+}
+
 TEST(Rewriting, StopsWhenAsked) {
   int shown = 0;
   for_each_rewriting(R"({"a": "/é"})", [&](const Rewriting&) { return ++shown < 12; });
