@@ -145,7 +145,7 @@ void RunningGateway::open_rejected_store() {
   }
   rejected_ = *std::move(opened);
   keeper_ = std::make_unique<RejectedKeeper>(
-      *rejected_, clock_, *config_, [this](const RejectedRequest& request) { return ingest_->diagnose(request); });
+      *rejected_, clock_, *config_, [this](const RejectedRequest& request) { return ingest_->explain(request); });
   feed_.set_keeper(keeper_.get());
 }
 

@@ -57,6 +57,11 @@ void LiveFeed::rejected(const std::string& source, const std::string& code, cons
   hub_.publish(std::move(fact));
 }
 
+// Not a fact of the stream, which has told of the request; the list of rejected requests has this.
+void LiveFeed::explained(const std::string& source, const std::string& reason) {
+  if (ingest_ != nullptr) ingest_->explained(source, reason);
+}
+
 // Not a fact of the stream: it is no source's.
 void LiveFeed::misdirected(const std::string& method, const std::string& path) {
   if (ingest_ != nullptr) ingest_->misdirected(method, path);

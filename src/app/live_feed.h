@@ -22,6 +22,7 @@ class LiveFeed final : public Ingest::Observer, public DeliveryPool::Observer {
 
   void arrived(const Ingest::Arrived& arrived) override;
   void rejected(const std::string& source, const std::string& code, const std::string& message) override;
+  void explained(const std::string& source, const std::string& reason) override;
   void misdirected(const std::string& method, const std::string& path) override;
   void keep(RejectedRequest request) override;
   void settled(const Lease& lease, const Settlement& settlement, const SettleFacts& facts) override;

@@ -50,7 +50,7 @@ int forward(const Forward& given) {
   apply(given.log);
   // These have a line of their own on standard output; a terminal would show each of them twice.
   leave_out_of_log({"accepted", "duplicate", "rearmed", "rejected", "delivered", "failed", "released", "unavailable",
-                    "no_such_source"});
+                    "no_such_source", "rejected.explained"});
   if (const Status status = check_forward_provider(given.forward); !status.ok()) {
     complain_of_mistakes({status.message()}, kNothingStarted);
     return kExitUsage;

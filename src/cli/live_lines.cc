@@ -88,6 +88,11 @@ void LiveLines::rejected(const std::string& source, const std::string& code, con
                   printable(source), printable(code), printable(message)));
 }
 
+void LiveLines::explained(const std::string& source, const std::string& reason) {
+  put(fmt::format("{}  {}  {}  {}\n", time_of_day(clock_.wall()), word_of("because", Paint::kBad, colour_),
+                  printable(source), printable(reason)));
+}
+
 void LiveLines::misdirected(const std::string& method, const std::string& path) {
   put(fmt::format("{}  {}  {} {}  404; this gateway listens on {}\n", time_of_day(clock_.wall()),
                   word_of("no source", Paint::kBad, colour_), printable(method), printable(path), listens_on_));

@@ -41,6 +41,12 @@ TEST(LiveLines, TellWhatArrived) {
   EXPECT_EQ(live.lines.take(), "");
 }
 
+TEST(LiveLines, TellWhatWasFoundOutAboutARejectedRequest) {
+  Lines live;
+  live.lines.explained("shop", "the body was\nchanged");
+  EXPECT_THAT(live.lines.take(), HasSubstr("  because     shop  the body was\\x0achanged\n"));
+}
+
 TEST(LiveLines, TellOfARequestToAWrongPath) {
   Lines live;
   live.lines.misdirected("POST", "/in/\nstripe");

@@ -39,6 +39,9 @@ class Diagnosis : public IngestFixture {
                    source_of("open", "none", {})}));
   }
   void keep(RejectedRequest request) override { kept_.push_back(std::move(request)); }
+  void explained(const std::string& source, const std::string& reason) override {
+    explained_.push_back(source + ": " + reason);
+  }
 
   HttpRequest shop(const std::string& body) const {
     const HmacKey key = HmacKey::make(HmacKey::Algorithm::kSha256, kShop);
@@ -60,10 +63,11 @@ class Diagnosis : public IngestFixture {
     EXPECT_FALSE(kept_.empty());
     if (kept_.empty()) return std::nullopt;
     EXPECT_EQ(kept_.back().reason, told_) << "the sender is told what is kept until it is looked at";
-    return ingest_.diagnose(kept_.back());
+    return ingest_.explain(kept_.back());
   }
 
   std::vector<RejectedRequest> kept_;
+  std::vector<std::string> explained_;
   std::string told_;
 };
 
@@ -136,9 +140,9 @@ TEST_F(Diagnosis, NothingIsSaidOfWhatWouldBeAcceptedNow) {
   const auto request = signed_by("stripe", "stripe", "whsec_new", {.id = "evt_1"});
   EXPECT_EQ(send(post(request.path, request.headers, request.body)).status, 401);
   use(source_of("stripe", "stripe", {"whsec_new"}));
-  EXPECT_EQ(ingest_.diagnose(kept_.at(0)), std::nullopt);
+  EXPECT_EQ(ingest_.explain(kept_.at(0)), std::nullopt);
   use(source_of("other", "stripe", {"whsec_new"}));
-  EXPECT_EQ(ingest_.diagnose(kept_.at(0)), std::nullopt) << "its source is gone";
+  EXPECT_EQ(ingest_.explain(kept_.at(0)), std::nullopt) << "its source is gone";
 }
 
 TEST_F(Diagnosis, AnEmptyBodyIsPointedOut) {
@@ -178,6 +182,14 @@ TEST_F(Diagnosis, OtherTimeStampsOfTheSourceSayWhoseFaultItIs) {
   }
   ASSERT_TRUE(said);
   EXPECT_NE(said->find("probably this machine's clock is wrong"), std::string::npos) << *said;
+}
+
+TEST_F(Diagnosis, WhatIsFoundIsToldToWhoeverWatchesAndAFloodOfItIsNot) {
+  for (int i = 0; i < 100; ++i) said_of(signed_by("stripe", "stripe", kOther, {.id = "evt_" + std::to_string(i)}));
+  EXPECT_EQ(explained_.size(), LineLimit::kBurst);
+  EXPECT_TRUE(explained_.at(0).starts_with("stripe: it verifies with the secret of")) << explained_.at(0);
+  said_of(signed_by("stripe", "stripe", "whsec_nobody", {.id = "evt_1"}));
+  EXPECT_EQ(explained_.size(), LineLimit::kBurst);
 }
 
 TEST_F(Diagnosis, ALargeBodyIsNotLookedAt) {

@@ -430,12 +430,16 @@ HttpResponse Ingest::accept_again(const RejectedRequest& rejected) {
   return awaited->wait();
 }
 
-std::optional<std::string> Ingest::diagnose(const RejectedRequest& rejected) {
+std::optional<std::string> Ingest::explain(const RejectedRequest& rejected) {
   const auto table = state_->current();
   const IngestSource* source = table ? table->find(rejected.path) : nullptr;
   if (source == nullptr || source->config->name != rejected.source) return std::nullopt;
-  const auto found = hookonce::diagnose(*table, *source, request_of(rejected));
+  const auto found = diagnose(*table, *source, request_of(rejected));
   if (!found) return std::nullopt;
+  if (const auto held_back = source->explanation_lines.admit(state_->clock.now())) {
+    log_info("rejected.explained", {{"source", rejected.source}, {"reason", *found}, {"held_back", *held_back}});
+    if (state_->observer != nullptr) state_->observer->explained(rejected.source, *found);
+  }
   return named(*source, *found);
 }
 
@@ -447,7 +451,7 @@ void Ingest::take(HttpRequest request, Responder responder, const std::optional<
   const BoundProvider& provider = *source->provider;
   const auto refused = [&](Refusal refusal, const std::string& message) {
     if (again) {
-      const auto found = hookonce::diagnose(*table, *source, std::move(request));
+      const auto found = diagnose(*table, *source, std::move(request));
       std::string told = found ? named(*source, *found) : message;
       if (refusal == Refusal::kTimestampOutOfTolerance) told += kClockWasWrong;
       return responder.respond(refusal_answer(refusal, told));

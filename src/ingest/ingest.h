@@ -38,6 +38,11 @@ class Ingest final : public HttpHandler {
     virtual ~Observer() = default;
     virtual void arrived(const Arrived& arrived) = 0;
     virtual void rejected(const std::string& source, const std::string& code, const std::string& message) = 0;
+    // What was found out about a rejected request that is kept, some time after rejected(); bounded as in the log.
+    virtual void explained(const std::string& source, const std::string& reason) {
+      (void)source;
+      (void)reason;
+    }
     // A request to a path that is no source's; the first of a burst alone, as in the log.
     virtual void misdirected(const std::string& method, const std::string& path) {
       (void)method;
@@ -59,9 +64,9 @@ class Ingest final : public HttpHandler {
   // then an arrival as any other. The answer is what the source answers, with what diagnose() finds, and 404 where the
   // source is gone. Blocks until the event is durable; any thread but the committer's.
   HttpResponse accept_again(const RejectedRequest& rejected);
-  // Why a rejected request was refused, as far as it can be proven (ingest/diagnosis.h); nullopt where `reason` says
-  // all. Takes up to some tenths of a second; any thread.
-  std::optional<std::string> diagnose(const RejectedRequest& rejected);
+  // Why a rejected request was refused, as far as it can be proven (ingest/diagnosis.h), told to the log and to the
+  // observer too; nullopt where `reason` says all. Takes up to some tenths of a second; any thread.
+  std::optional<std::string> explain(const RejectedRequest& rejected);
   // New requests are answered 503 `draining` with `Connection: close`, /readyz too. Any thread.
   void drain();
 

@@ -27,6 +27,7 @@ struct IngestSource {
   std::optional<Duration> first_lease;  // synchronous: its one destination's lease
   std::vector<std::string> ordered;     // the destinations that keep order
   mutable LineLimit refusal_lines;
+  mutable LineLimit explanation_lines;
 };
 
 class SourceTable {

@@ -263,6 +263,23 @@ def test_forward_tells_each_refusal_once(binary, tmp_path):
     assert lines.count("signature_mismatch") == 1, lines
 
 
+def test_forward_tells_what_is_wrong_with_a_refused_request(binary, tmp_path):
+    process = subprocess.Popen([binary, "forward", "stripe", "--secret", STRIPE, "--to", "http://127.0.0.1:1/", "--listen", "127.0.0.1:0",
+                                "--log-level", "info"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        address = next(match.group(1) for line in iter(process.stdout.readline, "")
+                       if (match := re.search(r"ready ingest=(127\.0\.0\.1:\d+)", line)))
+        headers, body = senders.stripe(STRIPE, "evt_changed")
+        assert post(address, "/", (headers, json.dumps(json.loads(body)).encode())).status == 401
+        told = next(line for line in iter(process.stdout.readline, "") if "changed after signing" in line)
+        assert re.search(r"  because     stripe  the body was changed after signing: the signature fits the same JSON indented by two blanks", told), told
+    finally:
+        process.send_signal(signal.SIGTERM)
+        lines = process.stdout.read()
+        assert process.wait(60) == 0
+    assert "changed after signing" not in lines, "once, not in the log too"
+
+
 def test_events_goes_on_behind_a_page_on_which_nothing_was_found(binary):
     """A call of the admin API looks for a while only, so an empty page need not be the last."""
     pages = {"": {"items": [], "next_cursor": "9", "searched_until": "2026-01-02T03:04:05.678Z"},
