@@ -1,7 +1,9 @@
 """What happens, as it happens: the live stream of the admin API, and `hookonce tail`."""
 import http.client
+import itertools
 import json
 import os
+import select
 import subprocess
 
 from support import senders
@@ -101,6 +103,15 @@ def test_tail_says_that_the_gateway_went(binary, tmp_path, backend):
     with Gateway(binary, tmp_path, config(backend.url, "stripe")) as gateway:
         environment = {**os.environ, "HOOKONCE_ADMIN": f"http://{gateway.admin}"}
         tail = subprocess.Popen([binary, "tail"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        gateway.stop()  # whether tail was there already or came too late
+        numbers = itertools.count()
+
+        def told():  # it says nothing before the first fact, and sees none of before it came
+            assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, f"evt_{next(numbers)}")).status == 200
+            return select.select([tail.stdout], [], [], 0.1)[0]
+
+        gateway.wait_until(told)
+        gateway.stop()
         out, err = tail.communicate(timeout=60)
-        assert tail.returncode == 1 and ("ended the stream" in err or "no gateway answers" in err), (out, err)
+        assert tail.returncode == 1 and "ended the stream" in err, (out, err)
+        late = subprocess.run([binary, "tail"], env=environment, text=True, capture_output=True, timeout=60, check=False)
+        assert late.returncode == 1 and "no gateway answers" in late.stderr, late
