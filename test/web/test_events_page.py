@@ -131,6 +131,7 @@ def test_one_event_tells_its_story(gateway, backend, window):
     story.get_by_text("provider retry").wait_for()
     story.get_by_text("retry 1 by its header (http_timeout)").wait_for()
     story.get_by_text("failed 500").wait_for()
+    assert story.get_by_text("answered 500").count() == 0, "said once"
     story.get_by_text("success 200").wait_for()
     page.get_by_text("2 arrivals, 1 event").wait_for()
     view.until(lambda: '  "event_id": "EvStory"' in page.locator("pre.body").inner_text())
@@ -151,7 +152,7 @@ def test_replay_says_what_it_will_do_and_does_it(gateway, backend, window):
     page.get_by_role("button", name="Replay…").click()
     dialog.get_by_role("button", name="Send again").click()
     page.get_by_text("1 delivery is on the way again.").wait_for()
-    page.locator(".story").get_by_text("replayed by a person").wait_for()
+    expect(page.locator(".story li").filter(has_text="replayed by a person")).to_contain_text("attempt 2")
     page.get_by_role("button", name="Replay…").click()
     dialog.get_by_label("Use a new Idempotency-Key").check()
     dialog.get_by_text("under a new Idempotency-Key").wait_for()
@@ -207,14 +208,93 @@ def test_what_senders_write_is_shown_and_never_run(gateway, window):
     assert page.locator("main img, main script").count() == 0 and alerts == []
 
 
-def test_the_copied_curl_command_sends_the_same_request(gateway, window):
+def test_the_copied_curl_command_sends_the_same_request_to_where_the_gateway_listens(gateway, window):
     body = senders.stripe_body("evt_curl", note="it's \"quoted\" $HOME `x` \\n")
     event = send(gateway, "evt_curl", body=body)
     view = window(gateway, permissions=["clipboard-read", "clipboard-write"])
+    view.origin = "http://localhost:" + gateway.admin.rsplit(":", 1)[1]  # the page is reached under another name
     page = view.go(f"events/{event}")
     page.get_by_role("button", name="Copy as curl").click()
     page.get_by_text("Copied").wait_for()
     command = page.evaluate("navigator.clipboard.readText()")
+    assert f"'http://{gateway.ingest}/in/stripe'" in command
+    note = page.locator("p").filter(has_text="curl sends to")
+    expect(note).to_contain_text(f"curl sends to http://{gateway.ingest}/in/stripe.")
+    expect(note).to_contain_text("The signature is refused (401) when it is older than 5m; it is of ")
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert f'"id":"{event}"' in done.stdout and '"status":"duplicate"' in done.stdout
     assert [arrival["same_body"] for arrival in gateway.event(event)["arrivals"]] == [True, True]
+
+
+def test_no_command_is_offered_where_the_source_is_gone(start, backend, window):
+    gateway = start(config(backend.url, "stripe", "github"))
+    event = send(gateway, "evt_left")
+    gateway.stop()
+    gateway.configure(config(backend.url, "github"))
+    gateway.start()
+    page = window(gateway).go(f"events/{event}")
+    page.locator("pre.body").wait_for()
+    with page.expect_response("**/api/v1/sources"):
+        page.reload()
+    page.locator("pre.body").wait_for()
+    assert page.get_by_role("button", name="Copy as curl").count() == 0
+
+
+def test_a_replay_says_what_it_does_to_each_delivery(start, backend, window):
+    """Of one event: delivered to one destination, dead at another, and waiting for a third that is paused."""
+    tables = config(backend.url, "stripe")
+    tables["destinations"] = {name: {"url": backend.url + name} for name in ("good", "bad", "held")}
+    tables["sources"]["stripe"]["destinations"] = ["good", "bad", "held"]
+    gateway = start(tables)
+    backend.answer_with(lambda request, nth: 410 if request.path == "/bad" else 200)
+    gateway.api("POST", "/api/v1/destinations/held/pause")
+    event = send(gateway, "evt_three")
+    states = {"good": "delivered", "bad": "dead", "held": "pending"}
+    gateway.wait_until(lambda: {one["destination"]: one["state"] for one in gateway.event(event)["deliveries"]} == states)
+    for place, button in (("events", "Replay evt_three"), (f"events/{event}", "Replay…")):
+        page = window(gateway).go(place)
+        page.get_by_role("button", name=button).click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_text("Sends to good again with the same Idempotency-Key. A backend that dedups will ignore it.").wait_for()
+        dialog.get_by_text("Sends to bad again, where it is dead and was never confirmed").wait_for()
+        dialog.get_by_text("Sends to held at once instead of at the next attempt’s time").wait_for()
+        dialog.get_by_label("Destination").select_option("bad")
+        expect(dialog.locator("p", has_text="Sends to")).to_have_count(1)
+
+
+def test_a_replayed_dead_delivery_says_that_it_was_replayed(start, backend, window):
+    gateway = start(config(backend.url, "stripe"))
+    backend.answer_with(lambda request, nth: 410 if nth == 1 else 200)
+    event = send(gateway, "evt_revived")
+    gateway.wait_for_state(event, "dead")
+    assert gateway.api("POST", f"/api/v1/events/{event}/replay").status == 202
+    gateway.wait_for_state(event, "delivered")
+    page = window(gateway).go(f"events/{event}")
+    page.locator(".deliveries").get_by_text("replayed by a person").wait_for()
+    page.locator(".story").get_by_text("success 200").wait_for()
+    assert page.locator(".story").get_by_text("replayed by a person").count() == 0, "nobody knows with which attempt it began"
+
+
+def test_a_search_that_found_nothing_yet_goes_on_and_says_how_far_it_got(gateway, window):
+    """The gateway's calls end after half a second; the first one's answer here is what it is where millions of newer events do not fit."""
+    for number in range(3):
+        send(gateway, f"evt_deep_{number}")
+    newest = gateway.api("GET", "/api/v1/events?limit=1").json()
+    view = window(gateway)
+
+    def found_nothing_yet(route):
+        if "cursor=" in route.request.url:
+            route.continue_()
+        else:
+            route.fulfill(json={"items": [], "next_cursor": newest["next_cursor"], "searched_until": "2026-01-02T03:04:05.678Z"})
+
+    view.page.route("**/api/v1/events?*", found_nothing_yet)
+    page = view.go("events?q=evt_deep")
+    page.get_by_role("heading", name="Nothing so far").wait_for()
+    expect(page.locator(".more time")).to_have_attribute("datetime", "2026-01-02T03:04:05.678Z")
+    assert page.get_by_role("heading", name="No event fits").count() == 0
+    assert view.serious_faults() == []
+    view.screenshot("light-nothing-so-far")
+    page.get_by_role("button", name="Search further").click()
+    expect(page.locator("a[data-open]")).to_have_text(["evt_deep_1", "evt_deep_0"])
+    expect(page.locator(".more")).to_have_count(0)

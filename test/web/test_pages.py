@@ -17,7 +17,7 @@ LOOKS = {
     "chinese-phone-dark": {"locale": "zh-CN", "color_scheme": "dark", "viewport": {"width": 380, "height": 780}},
 }
 PAGES = {"overview": "", "events": "events", "dead": "dead", "rejected": "rejected", "sources": "sources", "destinations": "destinations",
-         "nothing": "events?q=nothing%20like%20this", "missing": "events/0199aaaa-0000-7000-8000-000000000000"}
+         "nothing": "events?q=nothing%20like%20this", "missing": "events/0199aaaa-0000-7000-8000-000000000000", "nonsense": "nonsense"}
 
 
 @pytest.fixture
@@ -106,6 +106,17 @@ def test_on_a_good_day_it_says_so(gateway, window):
     page = window(gateway).go()
     page.get_by_text("All well: the store commits, nothing waits.").wait_for()
     page.get_by_text("Nothing. Have a good day.").wait_for()
+
+
+def test_an_address_that_leads_nowhere_says_so_and_where_to_go(gateway, window):
+    view = window(gateway)
+    for place in ("nonsense", "overview/0199aaaa", "events/0199aaaa/more"):
+        page = view.go(place)
+        page.get_by_role("heading", name="No such page").wait_for()
+        page.get_by_role("main").get_by_text(f"#/{place}", exact=True).wait_for()
+    expect(page).to_have_title("Events · Hookonce")
+    page.get_by_role("main").get_by_role("link", name="Destinations").click()
+    page.get_by_role("heading", name="Destinations").wait_for()
 
 
 def test_without_an_event_the_page_says_what_to_do(gateway, window):

@@ -52,6 +52,7 @@ export interface Content {
   body?: string | null; // null: it is not shown, and body_hidden says why
   body_base64?: string;
   body_hidden?: string;
+  body_cut?: boolean; // only the beginning is shown
 }
 export interface EventDetail extends EventSummary, Content {
   ordering_key: string | null;
@@ -171,6 +172,7 @@ export interface Session {
 export interface Page<T> {
   items: T[];
   next_cursor: string | null;
+  searched_until?: string | null; // how far back a call came that ended before it had looked at all
 }
 export interface ReplayFilter {
   source?: string;
@@ -286,6 +288,13 @@ export const api = {
   stats: () => get<Stats>('/api/v1/stats'),
   history: (minutes: number) => get<History>('/api/v1/history' + query({ minutes })),
 };
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
+
+// Whether an address leads to the gateway on its own machine only, and this page was reached from another.
+export function isOnlyThere(url: string): boolean {
+  return LOOPBACK.test(new URL(url).hostname) && !LOOPBACK.test(location.hostname);
+}
 
 // What to paste at the provider. A gateway that listens on every address is shown under the one by which this page reached it.
 export function sourceUrl(source: Source): string {

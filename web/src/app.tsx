@@ -6,24 +6,24 @@ import { DeadLetters } from './pages/dead.tsx';
 import { Destinations } from './pages/destinations.tsx';
 import { EventPage } from './pages/event.tsx';
 import { Events } from './pages/events.tsx';
+import { NoSuchPage } from './pages/no_such_page.tsx';
 import { Overview } from './pages/overview.tsx';
 import { RejectedPage } from './pages/rejected.tsx';
 import { SignIn } from './pages/sign_in.tsx';
 import { Sources } from './pages/sources.tsx';
 import { Keys } from './parts/keys.tsx';
 import { initialTheme, keepTheme, type Theme } from './theme.ts';
-import { go, href, useRoute, type Route } from './route.ts';
+import { go, PAGES, pageHref, useRoute, type Route } from './route.ts';
 import { initialLanguage, keepLanguage, SpeechContext, useSpeech, WORDS, type Language } from './words/index.ts';
-
-const PAGES = ['overview', 'events', 'dead', 'rejected', 'sources', 'destinations'] as const;
 
 export function App() {
   const [language, setLanguage] = useState<Language>(initialLanguage);
   const [theme, setTheme] = useState<Theme>(initialTheme);
   const [session, setSession] = useState<Session | null>(null);
   const [signedOut, setSignedOut] = useState(false);
-  useEffect(() => keepLanguage(language), [language]);
-  useEffect(() => keepTheme(theme), [theme]);
+  // Before anything is painted: a dark page that begins white is no dark page.
+  useLayoutEffect(() => keepLanguage(language), [language]);
+  useLayoutEffect(() => keepTheme(theme), [theme]);
   useEffect(() => onSignedOut(() => setSignedOut(true)), []);
   useEffect(() => {
     api.session().then((answer) => {
@@ -65,7 +65,7 @@ function Inside(frame: Frame) {
   const main = useRef<HTMLElement>(null);
   const place = route.path.join('/');
   const dead = useDeadLetters();
-  const title = t.pages[page as keyof typeof t.pages] ?? t.pages.overview;
+  const title = t.pages[page as keyof typeof t.pages] ?? t.noSuchPage;
   useEffect(() => {
     document.title = `${title} · Hookonce`;
   }, [title]);
@@ -84,7 +84,7 @@ function Inside(frame: Frame) {
       <Head {...frame} />
       <nav aria-label={t.navigation}>
         {PAGES.map((name) => (
-          <a href={href(name === 'overview' ? [] : [name])} aria-current={name === page ? 'page' : undefined}>
+          <a href={pageHref(name)} aria-current={name === page ? 'page' : undefined}>
             {t.pages[name]}{name === 'dead' && dead > 0 && <span class="badge">{dead}</span>}
           </a>
         ))}
@@ -112,14 +112,18 @@ function useDeadLetters(): number {
 }
 
 function PageOf({ route, theme }: { route: Route; theme: Theme }) {
-  const [page, id] = route.path;
+  const [page, id, more] = route.path;
+  if (page === 'events' && id !== undefined && more === undefined) return <EventPage key={id} id={id} />;
+  if (id !== undefined) return <NoSuchPage path={route.path} />;
   switch (page) {
-    case 'events': return id === undefined ? <Events filter={route.filter} /> : <EventPage key={id} id={id} />;
+    case undefined:
+    case 'overview': return <Overview filter={route.filter} theme={theme} />;
+    case 'events': return <Events filter={route.filter} />;
     case 'dead': return <DeadLetters filter={route.filter} />;
     case 'rejected': return <RejectedPage filter={route.filter} />;
     case 'sources': return <Sources />;
     case 'destinations': return <Destinations />;
-    default: return <Overview filter={route.filter} theme={theme} />;
+    default: return <NoSuchPage path={route.path} />;
   }
 }
 
@@ -155,7 +159,8 @@ function Search() {
     try {
       const found = await api.events({ q, limit: 2 });
       const only = found.items[0];
-      if (only !== undefined && found.items.length === 1) {
+      // A call that ended early may have missed another one.
+      if (only !== undefined && found.items.length === 1 && (found.next_cursor === null || q === only.id || q === only.key)) {
         setText('');
         return go(['events', only.id]);
       }

@@ -61,6 +61,13 @@ export function prettyBody(body: string, contentType: string): string | null {
   return prettyJson(body);
 }
 
+// What an attempt's error says that its status does not.
+export function whyBeyond(status: number | null, error: string | null): string {
+  const said = `answered ${status}`;
+  if (error === null || error === said) return '';
+  return error.startsWith(said + '; ') ? error.slice(said.length + 2) : error;
+}
+
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 // What the connection makes by itself, and what curl adds.

@@ -29,6 +29,10 @@ export function href(path: string[], filter: Record<string, string | undefined> 
   return '#/' + path.map(encodeURIComponent).join('/') + (search === '' ? '' : '?' + search);
 }
 
+export const PAGES = ['overview', 'events', 'dead', 'rejected', 'sources', 'destinations'] as const;
+
+export const pageHref = (page: (typeof PAGES)[number]) => href(page === 'overview' ? [] : [page]);
+
 export function go(path: string[], filter: Record<string, string | undefined> = {}) {
   location.hash = href(path, filter);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asCurl, prettyBody, prettyJson } from '../src/content.ts';
+import { asCurl, prettyBody, prettyJson, whyBeyond } from '../src/content.ts';
 
 test('JSON is laid out without changing what it says', () => {
   assert.equal(prettyJson('{"a":[1,{"b":"x,{}:\\""}],"c":{}, "d" : [ ] }'),
@@ -23,4 +23,12 @@ test('a form is listed by its fields', () => {
 test('a curl command quotes what a shell would read', () => {
   const command = asCurl({ headers: [['Host', 'h'], ['Content-Type', 'a/b'], ['X-A', `it's $HOME`], ['X-Empty', '']], body: `{"a":"it's"}` }, 'http://h/in');
   assert.equal(command, `curl -X POST 'http://h/in' \\\n  -H 'Content-Type: a/b' \\\n  -H 'X-A: it'\\''s $HOME' \\\n  -H 'X-Empty;' \\\n  --data-raw '{"a":"it'\\''s"}'`);
+});
+
+test('an answer is not said twice', () => {
+  assert.equal(whyBeyond(503, 'answered 503'), '');
+  assert.equal(whyBeyond(302, 'answered 302; redirects are not followed'), 'redirects are not followed');
+  assert.equal(whyBeyond(200, 'answered 200, but its sender cannot get the body'), 'answered 200, but its sender cannot get the body');
+  assert.equal(whyBeyond(null, 'no answer within 1s'), 'no answer within 1s');
+  assert.equal(whyBeyond(200, null), '');
 });

@@ -6,17 +6,25 @@ import { count } from '../format.ts';
 import { useFresh, useOnce } from '../live.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
-import { Ago, Empty, ErrorNote, NotYet, Waiting } from '../parts/small.tsx';
+import { Ago, AnswerText, Empty, ErrorNote, More, NotYet, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
 const PAGE = 100;
 
+// What was fetched behind the first page; a page may be empty and not the last.
+interface Older {
+  key: string;
+  items: DeliveryRow[];
+  next: string | null;
+  begun: boolean;
+}
+
 export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const { t } = useSpeech();
   const { source, destination } = filter;
   const key = JSON.stringify([source, destination]);
-  const [older, setOlder] = useState<{ key: string; items: DeliveryRow[]; next: string | null }>({ key, items: [], next: null });
+  const [older, setOlder] = useState<Older>({ key, items: [], next: null, begun: false });
   const { data, error, reload } = useFresh(key, () => api.deliveries({ source, destination, state: 'dead', limit: PAGE }), { source });
   const names = useOnce(async () => {
     const [sources, destinations] = await Promise.all([api.sources(), api.destinations()]);
@@ -27,13 +35,13 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const [said, setSaid] = useState('');
   const [moreError, setMoreError] = useState<unknown>(null);
   const behind = older.key === key ? older.items : [];
-  const next = older.key === key && behind.length > 0 ? older.next : data?.next_cursor ?? null;
+  const next = older.key === key && older.begun ? older.next : data?.next_cursor ?? null;
   const more = async () => {
     if (next === null) return;
     setMoreError(null);
     try {
       const page = await api.deliveries({ source, destination, state: 'dead', limit: PAGE, cursor: next });
-      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor });
+      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor, begun: true });
     } catch (failure) {
       setMoreError(failure);
     }
@@ -53,7 +61,7 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
       <ErrorNote error={error ?? moreError} retry={reload} />
       <p class="said" role="status">{said}</p>
       {data === null && error === null && <Waiting />}
-      {data !== null && items.length === 0 && <Empty title={t.noDead}><p>{t.noDeadWhy}</p></Empty>}
+      {data !== null && items.length === 0 && next === null && <Empty title={t.noDead}><p>{t.noDeadWhy}</p></Empty>}
       {items.length > 0 && (
         <table class="rows dead">
           <thead><tr>
@@ -69,19 +77,19 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
                 <td class="type">{item.type ?? <span class="quiet">—</span>}</td>
                 <td class="key mono"><a data-open href={href(['events', item.event])} title={item.key ?? item.event}>{item.key ?? item.event}</a></td>
                 <td class="to">{item.destination}{item.orphaned && <span class="tag warn">{t.orphaned}</span>}</td>
-                <td class="what">{item.last_error ?? item.last_status ?? ''}</td>
-                <td class="number">{item.attempts}</td>
+                <td class="what"><AnswerText status={item.last_status} error={item.last_error} /></td>
+                <td class="number"><span class="on-phone">{t.attempts} </span>{item.attempts}</td>
                 <td class="act"><button type="button" class="small" data-replay aria-label={`${t.replay} ${item.key ?? item.event}`}
-                        onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, destinations: [item.destination], destination: item.destination, dead: true })}>{t.replay}</button></td>
+                        onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, deliveries: [item] })}>{t.replay}</button></td>
               </tr>
             ))}
           </tbody>
         </table>
       )}
-      {next !== null && items.length > 0 && <p class="more"><button type="button" onClick={() => void more()}>{t.older}</button></p>}
+      {next !== null && <More found={items.length > 0} onMore={more} />}
       {target !== null && <ReplayDialog target={target} onClose={() => setTarget(null)} onDone={(text) => { setTarget(null); setSaid(text); reload(); }} />}
       {bulk && <BulkReplay filter={{ dead: true, ...(source ? { source } : {}), ...(destination ? { destination } : {}) }}
-                           onClose={() => { setBulk(false); setOlder({ key, items: [], next: null }); reload(); }} />}
+                           onClose={() => { setBulk(false); setOlder({ key, items: [], next: null, begun: false }); reload(); }} />}
     </>
   );
 }
@@ -138,7 +146,7 @@ function BulkReplay({ filter, onClose }: { filter: ReplayFilter; onClose: () => 
       {matched !== null && <p>{t.replayAllPreview(number(matched), filter.source ?? t.allSources, to)}</p>}
       {progress === null && matched !== null && (
         <>
-          <p>{newKey ? t.replayWithNewKey(to) : t.replayDead(to)}</p>
+          <p>{newKey ? t.replayWithNewKey(to) : t.replayManyDead(to)}</p>
           <label class="check"><input type="checkbox" checked={newKey} onChange={(event) => setNewKey(event.currentTarget.checked)} /> {t.useNewKey}</label>
         </>
       )}

@@ -1,9 +1,9 @@
 // One event: its story on one line of time, and beside it what it contains.
 import { useState } from 'preact/hooks';
-import { api, ApiError, sourceUrl, type Arrival, type Attempt, type EventDetail } from '../api.ts';
-import { asCurl, copy, prettyBody } from '../content.ts';
+import { api, ApiError, isOnlyThere, sourceUrl, type Arrival, type Attempt, type Delivery, type EventDetail, type Source } from '../api.ts';
+import { asCurl, prettyBody, whyBeyond } from '../content.ts';
 import { bytes, clock, duration, exact } from '../format.ts';
-import { useFresh } from '../live.ts';
+import { useFresh, useOnce } from '../live.ts';
 import { ReplayDialog } from '../parts/replay.tsx';
 import { Ago, CauseName, CopyButton, Empty, ErrorNote, StateBadge, Waiting } from '../parts/small.tsx';
 import { useSpeech } from '../words/index.ts';
@@ -40,7 +40,7 @@ export function EventPage({ id }: { id: string }) {
         <section aria-labelledby="content"><h2 id="content">{t.content}</h2><ContentOf event={data} reveal={reveal} onReveal={() => setReveal(!reveal)} /></section>
       </div>
       {asking !== null && (
-        <ReplayDialog target={{ id, label: data.key ?? data.id, destinations: data.deliveries.map((delivery) => delivery.destination), ...asking }}
+        <ReplayDialog target={{ id, label: data.key ?? data.id, deliveries: data.deliveries, ...asking }}
                       onClose={() => setAsking(null)} onDone={(text) => { setAsking(null); setSaid(text); reload(); }} />
       )}
     </article>
@@ -49,22 +49,27 @@ export function EventPage({ id }: { id: string }) {
 
 type Moment = { at: number } & ({ arrival: Arrival } | { attempt: Attempt; destination: string; replayed: boolean });
 
-// A recorded success is final: what is sent after one was sent again by a person.
+// Where a person certainly sent it again: at the first attempt that began after a recorded success. Its retries follow from it, and
+// where a dead delivery was replayed, the attempts do not show at which; the delivery says that it was.
+function beginsReplay(delivery: Delivery, at: number): boolean {
+  const before = delivery.attempts[at - 1];
+  const attempt = delivery.attempts[at]!;
+  return delivery.replayed && before?.outcome === 'success' && Date.parse(before.started_at) + (before.duration_ms ?? 0) <= Date.parse(attempt.started_at);
+}
+
 function storyOf(event: EventDetail): Moment[] {
   const moments: Moment[] = event.arrivals.map((arrival) => ({ at: Date.parse(arrival.at), arrival }));
   for (const delivery of event.deliveries) {
-    let succeeded = false;
-    for (const attempt of delivery.attempts) {
-      moments.push({ at: Date.parse(attempt.started_at), attempt, destination: delivery.destination, replayed: succeeded });
-      succeeded = succeeded || attempt.outcome === 'success';
-    }
+    delivery.attempts.forEach((attempt, at) => {
+      moments.push({ at: Date.parse(attempt.started_at), attempt, destination: delivery.destination, replayed: beginsReplay(delivery, at) });
+    });
   }
   return moments.map((moment, at) => ({ moment, at })).sort((a, b) => a.moment.at - b.moment.at || a.at - b.at).map(({ moment }) => moment);
 }
 
 function Story({ event, onReplay }: { event: EventDetail; onReplay: (destination: string) => void }) {
   const { t, language } = useSpeech();
-  const first = Date.parse(event.received_at);
+  const first = Date.parse(event.arrivals[0]?.at ?? event.received_at);
   return (
     <>
       <ol class="story">
@@ -125,6 +130,7 @@ function ArrivalText({ arrival }: { arrival: Arrival }) {
 
 function AttemptText({ attempt, destination, replayed }: { attempt: Attempt; destination: string; replayed: boolean }) {
   const { t, language } = useSpeech();
+  const why = whyBeyond(attempt.status, attempt.error);
   return (
     <>
       <strong>{t.attempt(attempt.number)}</strong> → {destination}{' '}
@@ -133,28 +139,37 @@ function AttemptText({ attempt, destination, replayed }: { attempt: Attempt; des
       </span>
       {attempt.duration_ms !== null && <span class="quiet"> {duration(attempt.duration_ms, language)}</span>}
       {replayed && <span class="tag">{t.replayedTag}</span>}
-      {attempt.error !== null && <p class="why">{attempt.error}</p>}
+      {why !== '' && <p class="why">{why}</p>}
       {attempt.response !== null && attempt.response !== '' && <details><summary>{t.response}</summary><pre>{attempt.response}</pre></details>}
     </>
+  );
+}
+
+// What the copied command does, and what keeps it from doing it.
+function CurlNote({ event, source, masked }: { event: EventDetail; source: Source; masked: boolean }) {
+  const { t } = useSpeech();
+  const url = sourceUrl(source);
+  const signed = event.arrivals[0]?.provider_time ?? null;
+  return (
+    <p class="quiet caption">
+      {t.curlTo} <code class="wrap">{url}</code>{isOnlyThere(url) && `, ${t.curlThere}`}.
+      {signed !== null && <> {t.curlStale(source.tolerance)} <time dateTime={signed}>{exact(signed)}</time>{t.curlStaleThen}</>}
+      {masked && <> {t.curlMasked}</>}
+    </p>
   );
 }
 
 function ContentOf({ event, reveal, onReveal }: { event: EventDetail; reveal: boolean; onReveal: () => void }) {
   const { t } = useSpeech();
   const [raw, setRaw] = useState(false);
-  const [copied, setCopied] = useState(false);
+  const sources = useOnce(api.sources)?.items;
   const contentType = event.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   const pretty = event.body == null ? null : prettyBody(event.body, contentType);
   const shown = raw || pretty === null ? event.body ?? event.body_base64 ?? '' : pretty;
   const masked = event.headers.some(([, value]) => value === '[masked]');
   // Such a request was never sent, so it is not offered as a command.
   const redacted = event.body_hidden !== undefined || event.headers.some(([, value]) => value === '[redacted]') || (event.body ?? '').includes('[redacted]');
-  const curl = async () => {
-    const sources = await api.sources().catch(() => ({ items: [] }));
-    const source = sources.items.find((item) => item.name === event.source);
-    setCopied(await copy(asCurl(event, source === undefined ? `/in/${event.source}` : sourceUrl(source))));
-    setTimeout(() => setCopied(false), 1500);
-  };
+  const source = sources?.find((item) => item.name === event.source);
   return (
     <>
       <div class="bar">
@@ -165,9 +180,9 @@ function ContentOf({ event, reveal, onReveal }: { event: EventDetail; reveal: bo
           </span>
         )}
         {event.body_hidden === undefined && <CopyButton text={event.body ?? event.body_base64 ?? ''} label={t.copyBody} />}
-        {!redacted && <button type="button" class="small" onClick={() => void curl()}><span aria-live="polite">{copied ? t.copied : t.copyCurl}</span></button>}
+        {!redacted && source?.url != null && <CopyButton text={asCurl(event, sourceUrl(source))} label={t.copyCurl} />}
       </div>
-      {masked && !redacted && <p class="quiet">{t.curlMasked}</p>}
+      {!redacted && source?.url != null && <CurlNote event={event} source={source} masked={masked} />}
       {event.body_base64 !== undefined && <p class="quiet">{t.notUtf8}</p>}
       {shown === '' ? <p class="quiet">{event.body_hidden === undefined ? t.emptyBody : t.hiddenBody(event.body_hidden)}</p> : <pre class="body" tabIndex={0} aria-label={t.body}>{shown}</pre>}
       <h3>{t.headers} <span class="quiet">{event.headers.length}</span></h3>

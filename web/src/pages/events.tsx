@@ -4,7 +4,7 @@ import { api, sourceUrl, type EventFilter, type EventSummary } from '../api.ts';
 import { bytes, count } from '../format.ts';
 import { useFresh, useOnce } from '../live.ts';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
-import { Ago, CopyButton, Empty, ErrorNote, StateBadge, Waiting } from '../parts/small.tsx';
+import { Ago, CopyButton, Empty, ErrorNote, More, StateBadge, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
@@ -27,6 +27,9 @@ export function Events({ filter }: { filter: Filter }) {
   const [target, setTarget] = useState<ReplayTarget | null>(null);
   const [said, setSaid] = useState('');
   const [moreError, setMoreError] = useState<unknown>(null);
+  const [until, setUntil] = useState<string | null>(null);
+  const [searching, setSearching] = useState(false);
+  const stop = useRef(false);
   const shownKey = useRef(key);
   const loaded = useRef(PAGE);
 
@@ -38,12 +41,17 @@ export function Events({ filter }: { filter: Filter }) {
     setShown(null);
     setFresh([]);
     setNext(null);
+    setUntil(null);
+    return () => {
+      stop.current = true;
+    };
   }, [key]);
   useEffect(() => {
     if (data === null || shownKey.current !== key) return;
     setShown((old) => {
       if (old === null) {
         setNext(data.next_cursor);
+        setUntil(data.searched_until ?? null);
         return data.items;
       }
       const known = new Set(old.map((item) => item.id));
@@ -71,25 +79,36 @@ export function Events({ filter }: { filter: Filter }) {
     if (data !== null && fresh.length === data.items.length) setNext(data.next_cursor);
     setFresh([]);
   };
+  // A call looks for a moment only. So this goes on until something is found, all was looked at, or the reader has seen enough.
   const more = async () => {
-    if (next === null) return;
     setMoreError(null);
+    setSearching(true);
+    stop.current = false;
     try {
-      const page = await api.events({ ...wanted(filter), limit: PAGE, cursor: next });
-      loaded.current = Math.min(SHOWN_FRESH_MAX, loaded.current + PAGE);
-      setShown((old) => {
-        const known = new Set((old ?? []).map((item) => item.id));
-        return [...(old ?? []), ...page.items.filter((item) => !known.has(item.id))];
-      });
-      setNext(page.next_cursor);
+      for (let cursor = next; cursor !== null && !stop.current;) {
+        const page = await api.events({ ...wanted(filter), limit: PAGE, cursor });
+        if (shownKey.current !== key) break;
+        cursor = page.next_cursor;
+        setNext(cursor);
+        setUntil(page.searched_until ?? null);
+        if (page.items.length === 0) continue;
+        loaded.current = Math.min(SHOWN_FRESH_MAX, loaded.current + PAGE);
+        setShown((old) => {
+          const known = new Set((old ?? []).map((item) => item.id));
+          return [...(old ?? []), ...page.items.filter((item) => !known.has(item.id))];
+        });
+        break;
+      }
     } catch (failure) {
       setMoreError(failure);
+    } finally {
+      setSearching(false);
     }
   };
   const ask = async (item: EventSummary) => {
     try {
       const detail = await api.event(item.id);
-      setTarget({ id: item.id, label: item.key ?? item.id, destinations: detail.deliveries.map((delivery) => delivery.destination) });
+      setTarget({ id: item.id, label: item.key ?? item.id, deliveries: detail.deliveries });
     } catch (failure) {
       setMoreError(failure);
     }
@@ -103,7 +122,8 @@ export function Events({ filter }: { filter: Filter }) {
       <p class="said" role="status">{said}</p>
       {fresh.length > 0 && <button type="button" class="fresh primary" onClick={showFresh}>{t.newEvents(fresh.length)}</button>}
       {shown === null && error === null && <Waiting />}
-      {shown !== null && shown.length === 0 && (filtered ? <NothingFits /> : <NoEventYet />)}
+      {shown !== null && shown.length === 0 && next === null && (filtered ? <NothingFits /> : <NoEventYet />)}
+      {shown !== null && shown.length === 0 && next !== null && <Empty title={t.nothingSoFar}><p>{t.nothingSoFarWhy}</p></Empty>}
       {shown !== null && shown.length > 0 && (
         <table class="rows events">
           <thead><tr>
@@ -127,7 +147,8 @@ export function Events({ filter }: { filter: Filter }) {
           </tbody>
         </table>
       )}
-      {next !== null && shown !== null && <p class="more"><button type="button" onClick={() => void more()}>{t.older}</button></p>}
+      {next !== null && shown !== null &&
+        <More found={shown.length > 0} until={filtered ? until : null} busy={searching} onMore={more} onStop={() => { stop.current = true; }} />}
       {target !== null && <ReplayDialog target={target} onClose={() => setTarget(null)}
                                         onDone={(text) => { setTarget(null); setSaid(text); reload(); }} />}
     </>

@@ -11,10 +11,9 @@ import { useSpeech } from '../words/index.ts';
 import { NoEventYet, NoSourceYet } from './events.tsx';
 
 const RANGES = ['60', '360', '1440'] as const;
-const CAUSE_COLORS: Record<string, string> = {
-  concurrent_twin: '--plot-2', provider_retry: '--plot-3', manual_resend: '--plot-4',
-  replayed_request: '--plot-5', same_id_other_body: '--plot-6', semantic_twin: '--plot-7',
-};
+// Each has a colour of its own in style.css; one that a newer gateway names shares the grey.
+const CAUSES = ['concurrent_twin', 'provider_retry', 'manual_resend', 'replayed_request', 'same_id_other_body', 'semantic_twin'];
+const colorOf = (cause: string) => (CAUSES.includes(cause) ? `--cause-${cause}` : '--cause-other');
 
 export function Overview({ filter, theme }: { filter: Record<string, string>; theme: string }) {
   const { t } = useSpeech();
@@ -135,7 +134,7 @@ function WhyTwice({ causes, duplicates }: { causes: Record<string, number>; dupl
     <ul class="shares">
       {shares.map(({ cause, count: n }) => (
         <li>
-          <span class="share-bar" style={{ width: `${Math.max(1, (100 * n) / all)}%`, background: `var(${CAUSE_COLORS[cause] ?? '--plot-7'})` }} />
+          <span class="share-bar" style={{ width: `${Math.max(1, (100 * n) / all)}%`, background: `var(${colorOf(cause)})` }} />
           <span class="share"><strong>{percent(n, all)}</strong> <CauseName cause={cause} /> <span class="quiet">{count(n, language)}</span></span>
           <span class="why">{t.causeWhy[cause as keyof typeof t.causeWhy]}</span>
         </li>
@@ -151,19 +150,19 @@ function Plots({ history, theme }: { history: History; theme: string }) {
   const arrivals = useMemo<Line[]>(() => {
     const causes = causeShares(total(points.map((point) => point.causes ?? {}))).map(({ cause }) => cause);
     return [
-      { label: t.accepted, color: '--plot-1', values: points.map((point) => point.accepted) },
-      ...causes.map((cause) => ({ label: t.causes[cause as keyof typeof t.causes] ?? cause, color: CAUSE_COLORS[cause] ?? '--plot-7',
+      { label: t.accepted, color: '--plot-good', values: points.map((point) => point.accepted) },
+      ...causes.map((cause) => ({ label: t.causes[cause as keyof typeof t.causes] ?? cause, color: colorOf(cause),
                                   values: points.map((point) => point.causes?.[cause] ?? 0) })),
     ];
   }, [points, t]);
   const ends = useMemo<Line[]>(() => [
-    { label: t.delivered, color: '--plot-1', values: points.map((point) => point.delivered) },
-    { label: t.dead, color: '--plot-6', values: points.map((point) => point.dead) },
-    { label: t.rejected, color: '--plot-3', values: points.map((point) => point.rejected) },
+    { label: t.delivered, color: '--plot-good', values: points.map((point) => point.delivered) },
+    { label: t.dead, color: '--plot-dead', values: points.map((point) => point.dead) },
+    { label: t.rejected, color: '--plot-rejected', values: points.map((point) => point.rejected) },
   ], [points, t]);
   const quantiles = (name: 'answer_ms' | 'delivery_ms'): Line[] => [
-    { label: 'p50', color: '--plot-1', values: points.map((point) => point[name]?.p50 ?? null) },
-    { label: 'p99', color: '--plot-3', values: points.map((point) => point[name]?.p99 ?? null) },
+    { label: 'p50', color: '--plot-good', values: points.map((point) => point[name]?.p50 ?? null) },
+    { label: 'p99', color: '--plot-rejected', values: points.map((point) => point[name]?.p99 ?? null) },
   ];
   const answer = useMemo(() => quantiles('answer_ms'), [points]);
   const delivery = useMemo(() => quantiles('delivery_ms'), [points]);

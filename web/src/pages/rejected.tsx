@@ -1,35 +1,54 @@
 // Rejected requests: why each was refused, what it held, and accepting it once the secret is right.
 import { useState } from 'preact/hooks';
-import { api, isMissing, type Rejected } from '../api.ts';
+import { api, ApiError, isMissing, type Rejected } from '../api.ts';
 import { prettyBody } from '../content.ts';
 import { bytes, count } from '../format.ts';
-import { useFresh, useOnce } from '../live.ts';
-import { Ago, Empty, ErrorNote, messageOf, NotYet, Waiting } from '../parts/small.tsx';
+import { useFresh } from '../live.ts';
+import { AlarmNote } from '../parts/alarm.tsx';
+import { Ago, Empty, ErrorNote, messageOf, More, NotYet, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
 const PAGE = 100;
+const KEPT_SHOWN = 16 * 1024;  // bytes of a body that the call shows
+
+// What was fetched behind the first page; a page may be empty and not the last.
+interface Older {
+  key: string;
+  items: Rejected[];
+  next: string | null;
+  begun: boolean;
+}
+
+// One that has been accepted from here. The gateway's list has it no more; the reader's keeps it where it was, and says what it became.
+interface Accepted {
+  item: Rejected;
+  status: string;
+  event: string;
+}
 
 export function RejectedPage({ filter }: { filter: Record<string, string> }) {
   const { t } = useSpeech();
   const source = filter.source;
   const key = source ?? '';
   const { data, error, reload } = useFresh(key, () => api.rejected({ source, limit: PAGE }), { source });
-  const names = (useOnce(api.sources)?.items ?? []).map((item) => item.name);
-  const [older, setOlder] = useState<{ key: string; items: Rejected[]; next: string | null }>({ key, items: [], next: null });
+  const sources = useFresh('sources', api.sources, null).data?.items ?? [];
+  const names = sources.map((item) => item.name);
+  const [older, setOlder] = useState<Older>({ key, items: [], next: null, begun: false });
   const [moreError, setMoreError] = useState<unknown>(null);
-  const [said, setSaid] = useState<{ text: string; event: string } | null>(null);
+  const [accepted, setAccepted] = useState<Record<string, Accepted>>({});
   if (data === null && isMissing(error)) return <><h1>{t.pages.rejected}</h1><NotYet /></>;
   const behind = older.key === key ? older.items : [];
-  const next = behind.length > 0 ? older.next : data?.next_cursor ?? null;
-  const fresh = new Set((data?.items ?? []).map((item) => item.id));
-  const items = [...(data?.items ?? []), ...behind.filter((item) => !fresh.has(item.id))];
+  const next = older.key === key && older.begun ? older.next : data?.next_cursor ?? null;
+  const listed = new Map([...behind, ...(data?.items ?? [])].map((item) => [item.id, item]));
+  for (const { item } of Object.values(accepted)) if (key === '' || item.source === key) listed.set(item.id, item);
+  const items = [...listed.values()].sort((a, b) => b.first_at.localeCompare(a.first_at) || b.id.localeCompare(a.id));
   const more = async () => {
     if (next === null) return;
     setMoreError(null);
     try {
       const page = await api.rejected({ source, limit: PAGE, cursor: next });
-      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor });
+      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor, begun: true });
     } catch (failure) {
       setMoreError(failure);
     }
@@ -46,17 +65,27 @@ export function RejectedPage({ filter }: { filter: Record<string, string> }) {
         </label>
       </form>
       <ErrorNote error={error ?? moreError} retry={reload} />
-      <p class="said" role="status">{said !== null && <>{said.text} <a href={href(['events', said.event])}>{t.openEvent}</a></>}</p>
+      {sources.filter((item) => key === '' || item.name === key).map((item) => <AlarmNote key={item.name} source={item} />)}
       {data === null && error === null && <Waiting />}
-      {data !== null && items.length === 0 && <Empty title={t.noRejected}><p>{t.noRejectedWhy}</p></Empty>}
+      {data !== null && items.length === 0 && next === null && <Empty title={t.noRejected}><p>{t.noRejectedWhy}</p></Empty>}
       {items.length > 0 && <p class="quiet">{t.acceptHint}</p>}
-      <ul class="rejected">{items.map((item) => <RejectedItem key={item.id} item={item} onDone={(text, event) => { setSaid({ text, event }); reload(); }} />)}</ul>
-      {next !== null && items.length > 0 && <p class="more"><button type="button" onClick={() => void more()}>{t.older}</button></p>}
+      <ul class="rejected">{items.map((item) => (
+        <RejectedItem key={item.id} item={item} accepted={accepted[item.id]} onGone={reload}
+                      onAccepted={(status, event) => { setAccepted((old) => ({ ...old, [item.id]: { item, status, event } })); reload(); }} />
+      ))}</ul>
+      {next !== null && <More found={items.length > 0} onMore={more} />}
     </>
   );
 }
 
-function RejectedItem({ item, onDone }: { item: Rejected; onDone: (text: string, event: string) => void }) {
+interface ItemProps {
+  item: Rejected;
+  accepted: Accepted | undefined;
+  onAccepted: (status: string, event: string) => void;
+  onGone: () => void;
+}
+
+function RejectedItem({ item, accepted, onAccepted, onGone }: ItemProps) {
   const { t, language } = useSpeech();
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState('');
@@ -65,14 +94,18 @@ function RejectedItem({ item, onDone }: { item: Rejected; onDone: (text: string,
     try {
       const answer = await api.accept(item.id);
       setRefusal('');
-      onDone(t.acceptedAs[answer.status as keyof typeof t.acceptedAs] ?? answer.status, answer.id);
+      onAccepted(answer.status, answer.id);
     } catch (failure) {
-      setRefusal(t.acceptFailed(messageOf(failure)));
+      const gone = failure instanceof ApiError && failure.code === 'no_such_rejected';
+      setRefusal(gone ? t.acceptGone : t.acceptFailed(messageOf(failure)));
+      if (gone) onGone();
     } finally {
       setBusy(false);
     }
   };
+  // What is cut is laid out as it came: its end is missing.
   const contentType = item.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  const shown = item.body == null ? item.body_base64 ?? '' : (!item.body_cut && prettyBody(item.body, contentType)) || item.body;
   return (
     <li class="card" data-row={item.id}>
       <div class="facts">
@@ -80,20 +113,23 @@ function RejectedItem({ item, onDone }: { item: Rejected; onDone: (text: string,
         <Ago at={item.last_at} />
         {item.count > 1 && <span class="tag">{t.times(count(item.count, language))}</span>}
         <span class="quiet">{t.from} <code>{item.remote}</code> · {bytes(item.size)}</span>
+        {accepted === undefined &&
+          <button type="button" class="at-end" disabled={busy} onClick={() => void accept()} aria-label={`${t.accept} ${item.source} ${item.id}`}>{t.accept}</button>}
       </div>
       <p>{item.reason}</p>
       {item.count > 1 && <p class="quiet">{t.firstSeen} <Ago at={item.first_at} /></p>}
       {refusal !== '' && <p class="note bad" role="alert">{refusal}</p>}
-      <div class="buttons">
-        <button type="button" disabled={busy} onClick={() => void accept()} aria-label={`${t.accept} ${item.source} ${item.id}`}>{t.accept}</button>
-        <details>
-          <summary>{t.content}</summary>
-          <dl class="headers">{item.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value}</dd></>)}</dl>
-          {item.body_hidden !== undefined
-            ? <p class="quiet">{t.hiddenBody(item.body_hidden)}</p>
-            : <pre class="body" tabIndex={0} aria-label={t.body}>{item.body == null ? item.body_base64 ?? '' : prettyBody(item.body, contentType) ?? item.body}</pre>}
-        </details>
-      </div>
+      <p class="note good" role="status">{accepted !== undefined &&
+        <>{t.acceptedAs[accepted.status as keyof typeof t.acceptedAs] ?? accepted.status} <a href={href(['events', accepted.event])}>{t.openEvent}</a></>}</p>
+      <details>
+        <summary>{t.content}</summary>
+        <dl class="headers">{item.headers.map(([name, value]) => <><dt>{name}</dt><dd>{value === '' ? <span class="quiet">{t.emptyValue}</span> : value}</dd></>)}</dl>
+        {item.body_hidden !== undefined
+          ? <p class="quiet">{t.hiddenBody(item.body_hidden)}</p>
+          : shown === '' ? <p class="quiet">{t.emptyBody}</p> : <pre class="body" tabIndex={0} aria-label={t.body}>{shown}</pre>}
+        {item.body_base64 !== undefined && <p class="quiet">{t.notUtf8}</p>}
+        {item.body_cut && <p class="note">{t.bodyCut(bytes(KEPT_SHOWN), bytes(item.size))}</p>}
+      </details>
     </li>
   );
 }

@@ -3,6 +3,7 @@ import { api, sourceUrl, type Source } from '../api.ts';
 import { count, percent } from '../format.ts';
 import { causeShares } from '../health.ts';
 import { useFresh } from '../live.ts';
+import { AlarmNote } from '../parts/alarm.tsx';
 import { CauseName, CopyButton, ErrorNote, Waiting } from '../parts/small.tsx';
 import { href } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
@@ -32,8 +33,8 @@ function SourceCard({ source }: { source: Source }) {
   const url = sourceUrl(source);
   return (
     <section class="card" aria-label={source.name}>
-      <h2>{source.name} <span class="quiet">{source.provider}</span></h2>
-      {source.alarm && <p class="note bad"><a href={href(['rejected'], { source: source.name })}>{t.problemAlarm(source.name, count(source.alarm.rejected_last_minute, language), t.codes[source.alarm.code as keyof typeof t.codes] ?? source.alarm.code)}</a></p>}
+      <h2>{source.name} {source.provider !== source.name && <span class="quiet">{source.provider}</span>}</h2>
+      <AlarmNote source={source} linked />
       <p class="quiet">{t.pasteUrl(source.provider)}</p>
       <p class="command"><code class="wrap">{url}</code> <CopyButton text={url} /></p>
       <dl class="numbers">

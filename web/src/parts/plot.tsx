@@ -5,7 +5,7 @@ import { lonely } from './lonely.ts';
 
 export interface Line {
   label: string;
-  color: string;  // a custom property of style.css: --plot-1
+  color: string;  // a custom property of style.css: --plot-good
   values: (number | null)[];
   fill?: boolean;
 }
@@ -42,6 +42,13 @@ const SPAN_MIN = 600;  // seconds that a plot covers at least: a gateway that ha
 // Steps of the time axis in seconds. Not below a minute, which is how the labels are written.
 const STEPS = [60, 120, 300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
+// From the first to the last. uPlot's own proposal for a single point is the day after it.
+function spanOf(plot: uPlot): uPlot.Range.MinMax {
+  const times = plot.data[0];
+  const high = times.at(-1) ?? 0;
+  return [Math.min(times[0] ?? high, high - SPAN_MIN), high];
+}
+
 function options(props: PlotProps, width: number): uPlot.Options {
   const grid = { stroke: resolved('--line'), width: 1 };
   const axis = { stroke: resolved('--quiet'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
@@ -52,10 +59,10 @@ function options(props: PlotProps, width: number): uPlot.Options {
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { x: { range: (_plot, low, high) => [Math.min(low, high - SPAN_MIN), high] }, y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
+    scales: { x: { range: spanOf }, y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
     axes: [
       { ...axis, space: 60, incrs: STEPS, values: '{HH}:{mm}' },
-      { ...axis, size: 56, space: 30, values: (_plot, ticks) => ticks.map((tick) => props.format(tick)) },
+      { ...axis, size: 66, space: 30, values: (_plot, ticks) => ticks.map((tick) => props.format(tick)) },
     ],
     series: [
       {},

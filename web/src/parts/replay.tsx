@@ -1,6 +1,6 @@
 // Sending one event again: says what will happen before it does.
 import { useState } from 'preact/hooks';
-import { api } from '../api.ts';
+import { api, type State } from '../api.ts';
 import { useSpeech } from '../words/index.ts';
 import { Dialog } from './dialog.tsx';
 import { ErrorNote } from './small.tsx';
@@ -8,9 +8,24 @@ import { ErrorNote } from './small.tsx';
 export interface ReplayTarget {
   id: string;
   label: string;
-  destinations: string[];
+  deliveries: Replayed[];
   destination?: string;  // chosen already
-  dead?: boolean;  // none of them ever succeeded
+}
+
+// Of a delivery what decides what sending it again does.
+export interface Replayed {
+  destination: string;
+  state: State;
+  delivered_at: string | null;  // the last recorded success, if there was one
+}
+
+export const KINDS = ['confirmed', 'dead', 'waiting', 'inFlight'] as const;
+
+// A success that was recorded counts more than what came of the delivery since.
+export function kindOf({ state, delivered_at }: Replayed): (typeof KINDS)[number] {
+  if (state === 'in_flight') return 'inFlight';
+  if (delivered_at !== null || state === 'delivered') return 'confirmed';
+  return state === 'dead' ? 'dead' : 'waiting';
 }
 
 export function ReplayDialog({ target, onClose, onDone }: { target: ReplayTarget; onClose: () => void; onDone: (text: string) => void }) {
@@ -19,7 +34,7 @@ export function ReplayDialog({ target, onClose, onDone }: { target: ReplayTarget
   const [newKey, setNewKey] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const names = destination === '' ? target.destinations : [destination];
+  const chosen = target.deliveries.filter((delivery) => destination === '' || delivery.destination === destination);
   const send = async () => {
     setBusy(true);
     setError(null);
@@ -35,15 +50,18 @@ export function ReplayDialog({ target, onClose, onDone }: { target: ReplayTarget
   return (
     <Dialog title={t.replayTitle} onClose={onClose}>
       <p class="mono wrap">{target.label}</p>
-      {target.destinations.length > 1 && (
+      {target.deliveries.length > 1 && (
         <label class="field">{t.destination}
           <select value={destination} onChange={(event) => setDestination(event.currentTarget.value)}>
             <option value="">{t.allDestinations}</option>
-            {target.destinations.map((name) => <option value={name}>{name}</option>)}
+            {target.deliveries.map(({ destination: name }) => <option value={name}>{name}</option>)}
           </select>
         </label>
       )}
-      <p>{newKey ? t.replayWithNewKey(names.join(', ')) : (target.dead ? t.replayDead : t.replayWithSameKey)(names.join(', '))}</p>
+      {KINDS.map((kind) => {
+        const names = chosen.filter((delivery) => kindOf(delivery) === kind).map((delivery) => delivery.destination).join(', ');
+        return names !== '' && <p>{newKey && kind !== 'inFlight' ? t.replayWithNewKey(names) : t.replayKinds[kind](names)}</p>;
+      })}
       <label class="check"><input type="checkbox" checked={newKey} onChange={(event) => setNewKey(event.currentTarget.checked)} /> {t.useNewKey}</label>
       <ErrorNote error={error} />
       <div class="buttons">

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, gatewayNow, type State } from '../api.ts';
-import { copy } from '../content.ts';
+import { copy, whyBeyond } from '../content.ts';
 import { age, exact } from '../format.ts';
 import { useSpeech } from '../words/index.ts';
 
@@ -39,6 +39,14 @@ export function CauseName({ cause }: { cause: string }) {
   return <span>{t.causes[cause as keyof typeof t.causes] ?? cause}</span>;
 }
 
+// What came back of an attempt, said once: the error of an answer that is no success begins with its status.
+export function AnswerText({ status, error }: { status: number | null; error: string | null }) {
+  const { t } = useSpeech();
+  if (status === null) return <>{error ?? ''}</>;
+  const more = whyBeyond(status, error);
+  return <>{t.answered(status)}{more !== '' && `; ${more}`}</>;
+}
+
 export function CopyButton({ text, label }: { text: string; label?: string }) {
   const { t } = useSpeech();
   const [done, setDone] = useState(false);
@@ -73,6 +81,19 @@ export function ErrorNote({ error, retry }: { error: unknown; retry?: () => void
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return <section class="empty"><h2>{title}</h2>{children}</section>;
+}
+
+// The way on behind what is shown: older ones, or a search that has not come to the end. `until`: how far back it came.
+export function More({ found, until, busy, onMore, onStop }: { found: boolean; until?: string | null; busy?: boolean; onMore: () => Promise<void>; onStop?: () => void }) {
+  const { t } = useSpeech();
+  return (
+    <div class="more">
+      {until != null && <p class="quiet" role="status">{busy ? t.searchingUntil : t.searchedUntil} <time dateTime={until}>{exact(until)}</time></p>}
+      {busy && onStop !== undefined
+        ? <button type="button" onClick={onStop}>{t.stop}</button>
+        : <button type="button" disabled={busy} onClick={() => void onMore()}>{found ? t.older : t.searchFurther}</button>}
+    </div>
+  );
 }
 
 // Says that something is under way, and only where it takes long enough to be noticed.
