@@ -126,7 +126,7 @@ class MemoryStore final : public Store, private InboxRecords {
   Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
                                   const std::optional<std::string>& cursor) override LOCKS_EXCLUDED(mutex_) {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
-    DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}};
+    DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}};
     MutexLock lock(mutex_);
     auto it = std::make_reverse_iterator(events_.lower_bound(list.place.below()));
     for (; it != events_.rend() && !list.is_full(); ++it) {

@@ -11,16 +11,13 @@ namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kStepCandidates = 4000;  // some milliseconds
+constexpr std::int64_t kStepCandidates = 2000;  // some milliseconds
 constexpr std::int64_t kFirstStepSpare = 100;   // most lists are answered by little more than what they ask for
-constexpr std::int64_t kNewestFirst = 4000;     // see sql_for()
 
 // An event may appear once per delivery.
 constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
-// Materialized, so that the index of open deliveries is read, and not all deliveries in the order of the list.
 constexpr const char* kOpen =
-    "WITH open AS MATERIALIZED (SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1) "
-    "SELECT seq FROM open ORDER BY seq DESC LIMIT $2";
+    "SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
 constexpr const char* kDead = "SELECT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
 
 // The first row says how far the step came, whether anything matched or not.
@@ -35,29 +32,28 @@ std::string step_sql(const char* candidates) {
       "ORDER BY d.seq DESC, d.destination LIMIT $8), "
       "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at, {} "
       "FROM found JOIN deliveries d USING (seq, destination) JOIN events e USING (seq)) "
-      "SELECT r.candidates, r.lowest, m.seq, m.destination, {}, m.id, m.source, m.type, m.key, m.received_at, "
+      "SELECT r.candidates, r.lowest, (SELECT received_at FROM events WHERE seq = r.lowest), m.seq, m.destination, {}, "
+      "m.id, m.source, m.type, m.key, m.received_at, "
       "a.status, a.error, m.paused, m.head FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error "
       "FROM attempts "
       "WHERE seq = m.seq AND destination = m.destination ORDER BY number DESC LIMIT 1) a ON true) ON true "
       "ORDER BY m.seq DESC, m.destination",
       candidates, kHoldColumns, kDeliveryColumns);
 }
-constexpr int kSeqColumn = 2;
-constexpr int kRecordColumn = 4;
+constexpr int kLowestTimeColumn = 2;
+constexpr int kSeqColumn = 3;
+constexpr int kRecordColumn = 5;
 constexpr int kEventColumn = kRecordColumn + kDeliveryColumnCount;
 constexpr int kAttemptColumn = kEventColumn + 5;
 constexpr int kHoldColumn = kAttemptColumn + 2;
 
-// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
-// this takes time, enough of them are among the newest events.
 const std::string& sql_for(const PostgresDeliveryWalk& walk) {
   static const std::string all = step_sql(kAllEvents);
   static const std::string open = step_sql(kOpen);
   static const std::string dead = step_sql(kDead);
   const auto& state = walk.list.filter.state;
   if (state == DeliveryState::kDead) return dead;
-  const bool wants_open = state == DeliveryState::kPending || state == DeliveryState::kInFlight;
-  return wants_open && walk.candidates >= kNewestFirst ? open : all;
+  return state == DeliveryState::kPending || state == DeliveryState::kInFlight ? open : all;
 }
 
 std::int64_t step_of(const PostgresDeliveryWalk& walk) {
@@ -98,6 +94,7 @@ ListedDelivery read_row(const PostgresResult& answer, int row) {
 }  // namespace
 
 Status walk_step(PostgresConnection& connection, const PostgresTransaction& transaction, PostgresDeliveryWalk& walk) {
+  const Duration began = steady_now();
   connection.begin(transaction);
   connection.add(sql_for(walk), parameters_of(walk));
   HK_ASSIGN(const auto results, connection.run_and_commit());
@@ -108,8 +105,12 @@ Status walk_step(PostgresConnection& connection, const PostgresTransaction& tran
   const std::int64_t candidates = answer.bigint(0, 0);
   walk.exhausted = candidates < step_of(walk);
   walk.candidates += candidates;
-  if (!walk.list.is_full() && !answer.is_null(0, 1)) walk.list.place = {answer.bigint(0, 1), std::nullopt};
-  walk.finished = walk.exhausted || walk.list.is_full() || steady_now() >= walk.stop_at;
+  if (!walk.list.is_full() && !answer.is_null(0, 1)) {
+    walk.list.place = {answer.bigint(0, 1), std::nullopt};
+    if (!answer.is_null(0, kLowestTimeColumn)) walk.list.looked_until = answer.time(0, kLowestTimeColumn);
+  }
+  const Duration now = steady_now();
+  walk.finished = walk.exhausted || walk.list.is_full() || now + (now - began) >= walk.stop_at;  // the next is as long
   return {};
 }
 

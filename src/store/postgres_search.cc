@@ -16,16 +16,13 @@ namespace {
 constexpr std::int64_t kStepCandidates = 4000;    // a few milliseconds
 constexpr std::int64_t kStepEvents = 10'000;      // likewise, where the rows of the events tell enough
 constexpr std::int64_t kStepDeliveries = 1000;    // likewise, where an index of deliveries gives the candidates
-constexpr std::int64_t kNewestFirst = 4000;       // see sql_for()
 constexpr std::int64_t kFirstStepSpare = 100;     // most lists are answered by little more than what they ask for
 constexpr std::int64_t kStepBodies = 16ll << 20;  // of bodies to be searched, likewise
 
 // An event may appear once per delivery.
 constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
-// Materialized, so that the index of open deliveries is read, and not all deliveries in the order of the list.
 constexpr const char* kPendingEvents =
-    "WITH open AS MATERIALIZED (SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1) "
-    "SELECT seq FROM open ORDER BY seq DESC LIMIT $2";
+    "SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
 constexpr const char* kDeadEvents =
     "SELECT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
 constexpr const char* kEventsOfKey =
@@ -103,12 +100,9 @@ StepSql step_sql(const char* candidates, const char* place = kOfCandidates) {
 
 bool walks_all_events(const PostgresSearch& search) {
   const EventFilter& filter = search.filter;
-  if (filter.key || filter.state == EventState::kDead || search.dead_deliveries) return false;
-  return filter.state != EventState::kPending || search.candidates < kNewestFirst;
+  return !filter.key && !search.dead_deliveries && (!filter.state || filter.state == EventState::kDelivered);
 }
 
-// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
-// this takes time, enough of them are mostly among the newest events.
 const std::string& sql_for(const PostgresSearch& search) {
   static const StepSql all = step_sql(kAllEvents, kDownToLowest);
   static const StepSql pending = step_sql(kPendingEvents);
@@ -198,6 +192,7 @@ Result<bool> judge_again(PostgresConnection& connection, const PostgresTransacti
 Status search_step(PostgresConnection& connection, const PostgresTransaction& transaction, PostgresSearch& search) {
   const std::size_t room = search.wanted - search.found.size();
   const std::int64_t step = step_of(search);
+  const Duration began = steady_now();
   connection.begin(transaction);
   connection.add(sql_for(search), parameters_of(search));
   HK_ASSIGN(const auto results, connection.run_and_commit());
@@ -222,7 +217,9 @@ Status search_step(PostgresConnection& connection, const PostgresTransaction& tr
     const int time = whole ? kLowestTimeColumn : kLowestJudgedTimeColumn;
     if (!answer.is_null(0, time)) search.looked_until = answer.time(0, time);
   }
-  search.finished = search.exhausted || search.found.size() >= search.wanted || steady_now() >= search.stop_at;
+  const Duration now = steady_now();
+  const bool late = now + (now - began) >= search.stop_at;  // the next step takes as long
+  search.finished = search.exhausted || search.found.size() >= search.wanted || late;
   return {};
 }
 

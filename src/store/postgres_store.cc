@@ -126,7 +126,7 @@ class PostgresStore final : public Store, private InboxRecords {
   Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
-    PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}}};
     walk.stop_at = steady_now() + kListFor;
     while (!walk.finished) {
       HK_ASSIGN(walk, transact<PostgresDeliveryWalk>(

@@ -56,7 +56,7 @@ class PostgresStoreTest : public testing::Test {
   void back_to_the_first_version() {
     schema_.sql(
         "DROP TABLE pauses; DROP TABLE rejected; ALTER TABLE schema_version DROP COLUMN inbox; "
-        "ALTER TABLE contents DROP COLUMN new_items; "
+        "DROP INDEX deliveries_open_in_order; ALTER TABLE contents DROP COLUMN new_items; "
         "ALTER TABLE events DROP COLUMN signature_hash; "
         "ALTER TABLE arrivals DROP COLUMN signature_hash, DROP COLUMN same_key; "
         "ALTER TABLE lines DROP CONSTRAINT lines_pkey, DROP COLUMN line, ADD COLUMN source bytea, "

@@ -187,7 +187,7 @@ class SqliteStore final : public Store, private InboxRecords {
   Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
-    DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}}};
     walk.stop_at = steady_now() + kListFor;
     while (!walk.finished) {
       HK_ASSIGN(const bool done, read<bool>([&walk](Reader& reader) -> Result<bool> {

@@ -338,6 +338,7 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeysAndAttempts) {
     ASSERT_OK(store->commit({}, std::span(&failed, 1), kTestStart));
   }
   ASSERT_OK(shell(path)->execute(
+      "DROP INDEX deliveries_open_in_order;"
       "ALTER TABLE contents DROP COLUMN new_items; ALTER TABLE attempts RENAME TO long_attempts;"
       "CREATE TABLE attempts (seq INTEGER NOT NULL, destination INTEGER NOT NULL, number INTEGER NOT NULL,"
       "  started_at INTEGER NOT NULL, duration INTEGER, outcome INTEGER NOT NULL, status INTEGER NOT NULL,"
@@ -363,6 +364,7 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeysAndAttempts) {
   Settlement long_answer = failure(
       store->claim({{{"backend", 1, std::chrono::seconds(30), 20, std::chrono::hours(72)}}}, kTestStart)->leases.at(0),
       Duration::zero());
+  EXPECT_EQ(store->list({.state = EventState::kPending}, 10, std::nullopt)->items.back().id, id);
   long_answer.result.response = std::string(kResponseKept, 'x');
   ASSERT_OK(store->commit({}, std::span(&long_answer, 1), kTestStart));
 }
@@ -443,6 +445,11 @@ TEST_F(SqliteStoreTest, HotStatementsUseTheirIndexes) {
       "FROM deliveries INDEXED BY deliveries_open WHERE state IN (0, 1) GROUP BY destination");
   EXPECT_NE(counts.find("COVERING INDEX deliveries_open"), std::string::npos) << counts;
   EXPECT_EQ(counts.find("TEMP B-TREE"), std::string::npos) << counts;
+  const std::string open = plan(
+      "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_open_in_order "
+      "WHERE state IN (0, 1) AND seq < 7 ORDER BY seq DESC LIMIT 3");
+  EXPECT_NE(open.find("COVERING INDEX deliveries_open_in_order (seq<?)"), std::string::npos) << open;
+  EXPECT_EQ(open.find("TEMP B-TREE"), std::string::npos) << open;
 }
 
 TEST(StoreUrl, EventsStayForAShorterTimeWhereTheyAllLieInMemory) {
