@@ -152,7 +152,7 @@ function CurlNote({ event, source, masked }: { event: EventDetail; source: Sourc
   const signed = event.arrivals[0]?.provider_time ?? null;
   return (
     <p class="quiet caption">
-      {t.curlTo} <code class="wrap">{url}</code>{isOnlyThere(url) && `, ${t.curlThere}`}.
+      {t.curlTo} <code class="wrap">{url}</code>{isOnlyThere(url) && t.curlThere}{t.curlEnd}
       {signed !== null && <> {t.curlStale(source.tolerance)} <time dateTime={signed}>{exact(signed)}</time>{t.curlStaleThen}</>}
       {masked && <> {t.curlMasked}</>}
     </p>
