@@ -25,7 +25,7 @@ Status SqliteDeliveryList::prepare(Database& database, SqliteNames& destinations
                           "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_open_in_order "
                           "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
                          {&dead_,
-                          "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_dead "
+                          "SELECT seq, destination, 3 FROM deliveries INDEXED BY deliveries_dead "
                           "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
                          {&received_at_, "SELECT received_at FROM events WHERE seq = ?"},
                          {&last_attempt_,
@@ -68,7 +68,9 @@ Result<std::vector<std::int64_t>> SqliteDeliveryList::candidates(DeliveryWalk& w
     }
   }
   Query query(candidates_for(filter));
-  query.bind_integer(walk.list.place.below()).bind_integer(kStepRows);
+  // Most lists are answered by what they ask for.
+  const std::int64_t step = walk.rows == 0 ? static_cast<std::int64_t>(walk.list.limit) + 1 : kStepRows;
+  query.bind_integer(walk.list.place.below()).bind_integer(step);
   std::int64_t rows = 0;
   std::int64_t last = 0;
   while (true) {
@@ -80,7 +82,8 @@ Result<std::vector<std::int64_t>> SqliteDeliveryList::candidates(DeliveryWalk& w
                         (!filter.state || query.integer(2) == static_cast<std::int64_t>(*filter.state));
     if (wanted && (seqs.empty() || seqs.back() != last)) seqs.push_back(last);
   }
-  walk.exhausted = rows < kStepRows;
+  walk.rows += rows;
+  walk.exhausted = rows < step;
   if (!walk.exhausted && (seqs.empty() || seqs.back() != last)) seqs.push_back(last);
   return seqs;
 }

@@ -17,7 +17,8 @@ namespace hookonce {
 
 struct DeliveryWalk {
   DeliveryList list;
-  Duration stop_at{};  // by steady_now(); at least one step is done
+  Duration stop_at{};     // by steady_now(); at least one step is done
+  std::int64_t rows = 0;  // of deliveries, looked at
   bool finished = false;
   bool exhausted = false;  // valid once finished: nothing further matches
 };
