@@ -69,6 +69,21 @@ struct Writer {
     return records.prepare(*database, sources, destinations, deliveries, keys, lines, replies, accept);
   }
 
+  // Within a transaction.
+  Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements, Time now) {
+    CommitFacts facts;
+    facts.accepts.reserve(events.size());
+    facts.settles.reserve(settlements.size());
+    for (const NewEvent& event : events) {
+      HK_ASSIGN(facts.accepts.emplace_back(), accept.accept(event, now));
+    }
+    for (const Settlement& settlement : settlements) {
+      HK_ASSIGN(facts.settles.emplace_back(), claim.settle(settlement, now));
+    }
+    HK_TRY(keys.move_some());
+    return facts;
+  }
+
   // What was kept in memory of a transaction that did not happen.
   void forget(std::int64_t next_seq) {
     sources.forget();
@@ -121,17 +136,17 @@ class SqliteStore final : public Store, private InboxRecords {
 
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override {
-    return write<CommitFacts>([&](Writer& writer) -> Result<CommitFacts> {
-      CommitFacts facts;
-      facts.accepts.reserve(events.size());
-      facts.settles.reserve(settlements.size());
-      for (const NewEvent& event : events) {
-        HK_ASSIGN(facts.accepts.emplace_back(), writer.accept.accept(event, now));
-      }
-      for (const Settlement& settlement : settlements) {
-        HK_ASSIGN(facts.settles.emplace_back(), writer.claim.settle(settlement, now));
-      }
-      HK_TRY(writer.keys.move_some());
+    return write<CommitFacts>([&](Writer& writer) { return writer.commit(events, settlements, now); });
+  }
+
+  bool claims_with_commit() const override { return true; }
+  Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
+                                               std::span<const Settlement> settlements, const ClaimRequest& request,
+                                               Time now) override {
+    return write<CommitAndClaimFacts>([&](Writer& writer) -> Result<CommitAndClaimFacts> {
+      CommitAndClaimFacts facts;
+      HK_ASSIGN(facts.commit, writer.commit(events, settlements, now));
+      HK_ASSIGN(facts.claimed, writer.claim.claim(request, now));
       return facts;
     });
   }
