@@ -2,6 +2,7 @@
 // The test plays the person with the sqlite3 shell through sqlite_database.h.
 #include "store/sqlite_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -26,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 
 struct SqliteStoreTest : testing::Test {
   Result<std::unique_ptr<Store>> open(Time now = kTestStart) { return open_sqlite_store(path, now); }
@@ -208,14 +210,31 @@ TEST_F(SqliteStoreTest, AnUnwritableFolderIsNamed) {
   EXPECT_EQ(exit, 0);
 }
 
+TEST_F(SqliteStoreTest, WhatIsWrittenToAFileThatIsNoLongerThereIsNotDone) {
+  for (const std::string suffix : {"", "-wal", ".lock"}) {
+    const auto store = open_ok();
+    ASSERT_OK(store->commit(events_of(NewEventBuilder().build()), {}, kTestStart));
+    fs::rename(path + suffix, path + ".moved");
+    EXPECT_EQ(store->health().code(), Code::kPrecondition) << suffix;
+    const auto facts = store->commit(events_of(NewEventBuilder().build()), {}, kTestStart);
+    EXPECT_FALSE(facts.ok()) << suffix;
+    EXPECT_THAT(store->health().message(), HasSubstr("under the running gateway"));
+    EXPECT_EQ(store->recover(kTestStart).code(), Code::kPrecondition) << "another file is never taken for it";
+    fs::rename(path + ".moved", path + suffix);
+  }
+}
+
 TEST_F(SqliteStoreTest, AForeignWriterIsWaitedForAndThenNothingWasDone) {
   const auto store = open_ok();
   const auto person = shell(path);
   ASSERT_OK(person->execute("BEGIN IMMEDIATE"));
   const auto facts = store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart);
   EXPECT_EQ(facts.code(), Code::kUnavailable);
-  EXPECT_OK(store->health());
+  EXPECT_EQ(store->health().code(), Code::kUnavailable) << "nothing can be committed";
+  EXPECT_EQ(store->recover(kTestStart).code(), Code::kUnavailable);
   ASSERT_OK(person->execute("COMMIT"));
+  EXPECT_OK(store->recover(kTestStart));
+  EXPECT_OK(store->health());
   EXPECT_EQ(store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart)->accepts[0].verdict,
             Verdict::kAccepted);
 }
