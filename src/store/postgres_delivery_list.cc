@@ -20,18 +20,22 @@ constexpr const char* kOpen =
     "SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
 constexpr const char* kDead = "SELECT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
 
-// The first row says how far the step came, whether anything matched or not.
+// The first row says how far the step came, whether anything matched or not. OFFSET 0 has each row looked up by its
+// key: on tables that were filled a moment ago, of which the server has no statistics, it would read them whole
+// instead.
 std::string step_sql(const char* candidates) {
   return fmt::format(
       "WITH candidates AS MATERIALIZED ({}), "
       "reach AS (SELECT count(*) AS candidates, min(seq) AS lowest FROM candidates), "
-      "found AS MATERIALIZED (SELECT d.seq, d.destination FROM (SELECT DISTINCT seq FROM candidates) c JOIN deliveries "
-      "d ON d.seq = c.seq JOIN events e ON e.seq = c.seq "
-      "WHERE ($3::bytea IS NULL OR e.source = $3) AND ($4::bigint IS NULL OR d.state = $4) "
-      "AND ($5::bytea IS NULL OR d.destination = $5) AND (d.seq < $6 OR (d.seq = $6 AND d.destination > $7::bytea)) "
+      "found AS MATERIALIZED (SELECT d.seq, d.destination FROM (SELECT DISTINCT seq FROM candidates) c "
+      "CROSS JOIN LATERAL (SELECT seq, destination FROM deliveries WHERE seq = c.seq "
+      "AND ($4::bigint IS NULL OR state = $4) AND ($5::bytea IS NULL OR destination = $5) "
+      "AND (seq < $6 OR (seq = $6 AND destination > $7::bytea)) OFFSET 0) d "
+      "WHERE ($3::bytea IS NULL OR (SELECT source FROM events WHERE seq = d.seq) = $3) "
       "ORDER BY d.seq DESC, d.destination LIMIT $8), "
       "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at, {} "
-      "FROM found JOIN deliveries d USING (seq, destination) JOIN events e USING (seq)) "
+      "FROM found f CROSS JOIN LATERAL (SELECT * FROM deliveries WHERE seq = f.seq AND destination = f.destination "
+      "OFFSET 0) d CROSS JOIN LATERAL (SELECT * FROM events WHERE seq = f.seq OFFSET 0) e) "
       "SELECT r.candidates, r.lowest, (SELECT received_at FROM events WHERE seq = r.lowest), m.seq, m.destination, {}, "
       "m.id, m.source, m.type, m.key, m.received_at, "
       "a.status, a.error, m.paused, m.head FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error "

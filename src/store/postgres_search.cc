@@ -36,7 +36,7 @@ std::string bodies_sql(const char* candidates) {
   return fmt::format(
       "WITH candidates AS MATERIALIZED ({}), "
       "weighed AS (SELECT e.*, sum(e.size) OVER (ORDER BY e.seq DESC) AS bytes FROM (SELECT DISTINCT seq FROM "
-      "candidates) c JOIN events e USING (seq)), "
+      "candidates) c CROSS JOIN LATERAL (SELECT * FROM events WHERE seq = c.seq OFFSET 0) e), "
       "bounded AS MATERIALIZED (SELECT * FROM weighed WHERE bytes - size < $3), "
       "reach AS (SELECT (SELECT count(*) FROM candidates) AS candidates, (SELECT min(seq) FROM candidates) AS lowest, "
       "count(*) AS judged, min(seq) AS lowest_judged, (SELECT count(*) FROM weighed) AS weighed, "
@@ -74,7 +74,8 @@ std::string fields_sql(const char* candidates, const char* place) {
       "AND ($5::bytea IS NULL OR key IS NULL OR key = $5) AND ($6::timestamptz IS NULL OR received_at >= $6) "
       "AND ($7::timestamptz IS NULL OR received_at < $7) AND ($8::bigint IS NULL OR {state} = $8) "
       "ORDER BY e.seq DESC LIMIT $9), "
-      "matching AS (SELECT e.*, {state} AS state FROM found JOIN events e USING (seq)) "
+      "matching AS (SELECT e.*, {state} AS state FROM found f CROSS JOIN LATERAL (SELECT * FROM events "
+      "WHERE seq = f.seq OFFSET 0) e) "
       "SELECT r.candidates, r.lowest, r.candidates, r.lowest, r.candidates, 0::bigint, "
       "(SELECT received_at FROM events WHERE seq = r.lowest), NULL::timestamptz, "
       "m.seq, m.id, m.source, m.type, m.key, m.received_at, m.duplicates, m.size, m.state "
@@ -82,7 +83,11 @@ std::string fields_sql(const char* candidates, const char* place) {
       fmt::arg("candidates", candidates), fmt::arg("place", place), fmt::arg("state", kStateOfE));
 }
 constexpr const char* kDownToLowest = "events e WHERE e.seq < $1 AND e.seq >= (SELECT lowest FROM reach)";
-constexpr const char* kOfCandidates = "(SELECT DISTINCT seq FROM candidates) c JOIN events e USING (seq) WHERE true";
+// OFFSET 0 has each event looked up by its key: on tables that were filled a moment ago, of which the server has no
+// statistics, it would read them whole instead.
+constexpr const char* kOfCandidates =
+    "(SELECT DISTINCT seq FROM candidates) c CROSS JOIN LATERAL (SELECT * FROM events WHERE seq = c.seq OFFSET 0) e "
+    "WHERE true";
 constexpr int kLowestTimeColumn = 6;
 constexpr int kLowestJudgedTimeColumn = 7;
 constexpr int kFoundColumn = 8;
