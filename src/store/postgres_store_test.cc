@@ -309,6 +309,21 @@ TEST_F(PostgresStoreTest, PruningGoesByAgeOnTheServersClock) {
   EXPECT_TRUE(store_->get(id).value().has_value());
 }
 
+TEST_F(PostgresStoreTest, PruningLeavesWhatSomebodyHoldsAndWaitsForNobody) {
+  const EventId held = accept(*store_, NewEventBuilder().to({}).build()).id;
+  const EventId free = accept(*store_, NewEventBuilder().to({}).build()).id;
+  const auto somebody = person();
+  run(*somebody, "BEGIN");
+  run(*somebody, "UPDATE events SET type = type WHERE seq = (SELECT min(seq) FROM events)");
+  const Time now = system_clock().now();
+  EXPECT_EQ(store_->prune({now, now, 500}).value(), 1);
+  EXPECT_TRUE(store_->get(held).value().has_value());
+  EXPECT_FALSE(store_->get(free).value().has_value());
+  run(*somebody, "COMMIT");
+  EXPECT_EQ(store_->prune({now, now, 500}).value(), 1);
+  EXPECT_FALSE(store_->get(held).value().has_value());
+}
+
 TEST_F(PostgresStoreTest, SeveralGatewaysMayMakeTheTablesAtOnce) {
   store_.reset();
   schema_.sql("DROP SCHEMA " + schema_.name() + " CASCADE");
