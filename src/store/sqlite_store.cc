@@ -352,6 +352,7 @@ Status SqliteStore::open(Time now, Opening opening) {
   if (opening == Opening::kStart && use_ == OpenFor::kServing) {
     Transaction transaction(database);
     HK_TRY(transaction.begin(Transaction::Kind::kWrite));
+    HK_TRY(writer->claim.follow_clock(now));
     HK_TRY(writer->claim.end_leases(now));
     HK_TRY(transaction.commit());
   }

@@ -224,6 +224,22 @@ TEST_F(SqliteStoreTest, WhatIsWrittenToAFileThatIsNoLongerThereIsNotDone) {
   }
 }
 
+TEST_F(SqliteStoreTest, RetriesPlannedByAClockThatWasSetBackComeAsMuchEarlier) {
+  {
+    const auto store = open_ok(kTestStart);
+    ASSERT_OK(store->commit(events_of(NewEventBuilder().build()), {}, kTestStart));
+    const auto claimed = store->claim(one_slot(), kTestStart);
+    ASSERT_EQ(claimed->leases.size(), 1u);
+    Settlement retry = release(claimed->leases[0]);
+    retry.next = Next::kRetry;
+    retry.delay = seconds(60);
+    ASSERT_OK(store->commit({}, std::vector<Settlement>{retry}, kTestStart));
+  }
+  const Time before = kTestStart - hours(2);
+  const auto store = open_ok(before);
+  EXPECT_EQ(store->next_due({"backend"}, before).value(), before + seconds(60));
+}
+
 TEST_F(SqliteStoreTest, AForeignWriterIsWaitedForAndThenNothingWasDone) {
   const auto store = open_ok();
   const auto person = shell(path);
