@@ -9,6 +9,7 @@
 //   }
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,8 @@ class Responder {
    public:
     virtual ~Channel() = default;
     virtual void respond(HttpResponse response) = 0;  // the first call counts, later ones do nothing; any thread
-    virtual void set_deadline(Time at, HttpResponse fallback) = 0;  // the connection's own thread only
+    // The connection's own thread only.
+    virtual void set_deadline(Time at, HttpResponse fallback, std::function<void()> passed) = 0;
     virtual Executor& executor() = 0;
   };
 
@@ -47,9 +49,12 @@ class Responder {
   void respond(HttpResponse response) {
     if (auto channel = std::move(channel_)) channel->respond(std::move(response));
   }
-  // If nothing was answered when Clock::now() passes `at` (looked at about every 10 ms), `fallback` is sent instead.
-  // REQUIRES: called on the connection's own thread, before this is moved elsewhere.
-  void set_deadline(Time at, HttpResponse fallback) { channel_->set_deadline(at, std::move(fallback)); }
+  // If nothing was answered when Clock::now() passes `at` (looked at about every 10 ms), `fallback` is sent instead,
+  // and `passed` (may be null) is called on the connection's own thread. It is kept as long as the channel is, so it
+  // must not own the responder. REQUIRES: called on the connection's own thread, before this is moved elsewhere.
+  void set_deadline(Time at, HttpResponse fallback, std::function<void()> passed = nullptr) {
+    channel_->set_deadline(at, std::move(fallback), std::move(passed));
+  }
   // The connection's event loop. REQUIRES: not answered yet. Outlives the responder.
   Executor& executor() { return channel_->executor(); }
 

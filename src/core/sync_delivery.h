@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/settle.h"
 
@@ -13,7 +14,9 @@ struct SyncAnswer {
   std::optional<Reply> reply;  // durable; nullopt: none for this sender, and it gets an acknowledgement
   // Sends the reply to where the provider takes late ones. To be called where the sender did not get it in time; may be
   // null: there is no such place, or nobody asked for it.
-  std::function<void()> late;
+  std::function<void()> late{};
+  // Why there is no reply, for the log, without a secret: "the attempt failed: answered 500". Valid without a reply.
+  std::string reason{};
 };
 
 class SyncDelivery {
@@ -27,7 +30,8 @@ class SyncDelivery {
   // a moment of Clock::now() before the accept began. Any thread; never blocks.
   virtual void deliver(Lease lease, Time leased_after, Done done) = 0;
 
-  // Waits until the event has a reply, whoever makes the attempt, at most until `deadline` by Clock::now(). Any thread;
+  // Waits until the event has a reply, whoever makes the attempt, at most until `deadline` by Clock::now(), and no
+  // longer than one can come: not for an event that has been pruned, is dead, or was delivered without one. Any thread;
   // never blocks.
   virtual void await_reply(const EventId& event, Time deadline, Done done) = 0;
 };

@@ -104,7 +104,7 @@ TEST_F(SyncPoolTest, TheReplyIsDurableBeforeTheSenderHearsOfIt) {
   deliver(lease);
   sender_.next().end(replied());
   EXPECT_EQ(heard_.next().reply, kReply);
-  EXPECT_EQ(store_->reply(lease.event).value(), kReply);
+  EXPECT_EQ(store_->reply(lease.event).value()->reply, kReply);
   EXPECT_EQ(delivery(lease.event).state, DeliveryState::kDelivered);
 }
 
@@ -113,7 +113,9 @@ TEST_F(SyncPoolTest, AFailureIsHeardAndTriedAgain) {
   const Lease lease = accept();
   deliver(lease);
   sender_.next().end(failed(500));
-  EXPECT_EQ(heard_.next().reply, std::nullopt);
+  const SyncAnswer answer = heard_.next();
+  EXPECT_EQ(answer.reply, std::nullopt);
+  EXPECT_EQ(answer.reason, "the attempt failed: " + failed(500).error);
   clock_.advance(seconds(10));
   pool_->nudge();
   const auto second = sender_.next();
@@ -222,7 +224,7 @@ TEST_F(SyncPoolTest, TheirFailuresOpenTheBreakerAndThenTheyWait) {
       heard_.next();
       continue;
     }
-    EXPECT_EQ(heard_.next().reply, std::nullopt);
+    EXPECT_EQ(heard_.next().reason, "not sent: the breaker is not closed");
     EXPECT_EQ(sender_.waiting(), 0u);
     break;
   }
@@ -301,6 +303,39 @@ TEST_F(SyncPoolTest, ADuplicateWaitsNoLongerThanItsDeadline) {
   EXPECT_EQ(patient.next().reply, kReply);
 }
 
+TEST_F(SyncPoolTest, NobodyWaitsForTheReplyOfAPrunedEvent) {
+  start();
+  const Lease lease = accept();
+  deliver(lease);
+  sender_.next().end(replied());
+  heard_.next();
+  clock_.advance(seconds(10));
+  ASSERT_OK(store_->prune({clock_.now(), clock_.now()}));
+  Heard copy;
+  pool_->await_reply(lease.event, Time::max(), copy.done());
+  EXPECT_EQ(copy.next().reason, "the event has been pruned, and its reply with it");
+}
+
+TEST_F(SyncPoolTest, NobodyWaitsForAReplyThatCannotCome) {
+  start();
+  Lease lease = accept("dead");
+  deliver(lease);
+  Heard early;
+  pool_->await_reply(lease.event, Time::max(), early.done());
+  sender_.next().end(failed(410));
+  heard_.next();
+  EXPECT_EQ(early.next().reason, "the event is dead") << "also who waited already";
+  Heard copy;
+  pool_->await_reply(lease.event, Time::max(), copy.done());
+  EXPECT_EQ(copy.next().reason, "the event is dead");
+  lease = accept("delivered");
+  deliver(lease);
+  sender_.next().end(succeeded());
+  heard_.next();
+  pool_->await_reply(lease.event, Time::max(), copy.done());
+  EXPECT_EQ(copy.next().reason, "the event was delivered without a reply to keep");
+}
+
 TEST_F(SyncPoolTest, MoreDuplicatesThanTheirLimitAreTurnedAwayAtOnce) {
   start();
   const Lease lease = accept();
@@ -308,7 +343,7 @@ TEST_F(SyncPoolTest, MoreDuplicatesThanTheirLimitAreTurnedAwayAtOnce) {
   for (int i = 0; i < 1024; ++i) pool_->await_reply(lease.event, Time::max(), waiting.done());
   Heard over;
   pool_->await_reply(lease.event, Time::max(), over.done());
-  EXPECT_EQ(over.next().reply, std::nullopt);
+  EXPECT_EQ(over.next().reason, "too many senders wait for a reply already");
   deliver(lease);
   sender_.next().end(replied());
   for (int i = 0; i < 1024; ++i) EXPECT_EQ(waiting.next().reply, kReply);

@@ -54,21 +54,19 @@ class RecordingObserver final : public DeliveryPool::Observer {
   std::deque<Seen> seen_ GUARDED_BY(mutex_);
 };
 
-// The memory store, and claims that fail on demand: apart from the commits, or with them.
+// The memory store, and claims that fail on demand.
 class UnwillingStore final : public ForwardingStore {
  public:
-  explicit UnwillingStore(bool with_commits) : ForwardingStore(make_memory_store()), with_commits_(with_commits) {}
+  UnwillingStore() : ForwardingStore(make_memory_store()) {}
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
-    HK_TRY(note_claim());
+    {
+      MutexLock lock(mutex_);
+      ++claims_;
+      changed_.notify_all();
+      if (refuses_) return unavailable("the disk is full");
+    }
     return inner().claim(request, now);
-  }
-  bool claims_with_commit() const override { return with_commits_; }
-  Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
-                                               std::span<const Settlement> settlements, const ClaimRequest& request,
-                                               Time now) override {
-    HK_TRY(note_claim());
-    return inner().commit_and_claim(events, settlements, request, now);
   }
 
   void refuse(bool refuses) {
@@ -85,21 +83,13 @@ class UnwillingStore final : public ForwardingStore {
   }
 
  private:
-  Status note_claim() {
-    MutexLock lock(mutex_);
-    ++claims_;
-    changed_.notify_all();
-    return refuses_ ? unavailable("the disk is full") : Status();
-  }
-
-  const bool with_commits_;
   Mutex mutex_;
   CondVar changed_;
   bool refuses_ GUARDED_BY(mutex_) = false;
   int claims_ GUARDED_BY(mutex_) = 0;
 };
 
-class DeliveryPoolTest : public ::testing::TestWithParam<bool> {
+class DeliveryPoolTest : public ::testing::Test {
  protected:
   DeliveryPoolTest() {
     Committer::Options committer_options;
@@ -137,17 +127,14 @@ class DeliveryPoolTest : public ::testing::TestWithParam<bool> {
   }
 
   ManualClock clock_;
-  UnwillingStore store_{GetParam()};
+  UnwillingStore store_;
   RecordingObserver observer_;
   ScriptedSender sender_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<DeliveryPool> pool_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Claims, DeliveryPoolTest, ::testing::Bool(),
-                         [](const auto& with) { return with.param ? "WithCommits" : "Apart"; });
-
-TEST_P(DeliveryPoolTest, DeliversWhatIsAcceptedWithoutWaitingForAPoll) {
+TEST_F(DeliveryPoolTest, DeliversWhatIsAcceptedWithoutWaitingForAPoll) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   const auto attempt = sender_.next();
@@ -160,14 +147,14 @@ TEST_P(DeliveryPoolTest, DeliversWhatIsAcceptedWithoutWaitingForAPoll) {
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_P(DeliveryPoolTest, DeliversWhatWasPendingBeforeTheStart) {
+TEST_F(DeliveryPoolTest, DeliversWhatWasPendingBeforeTheStart) {
   accept();
   pool_->start(config_of({destination_config()}));
   sender_.next().end(succeeded());
   EXPECT_TRUE(observer_.next().facts.taken);
 }
 
-TEST_P(DeliveryPoolTest, RetriesFollowThePolicyUntilItIsUsedUp) {
+TEST_F(DeliveryPoolTest, RetriesFollowThePolicyUntilItIsUsedUp) {
   DestinationConfig backend = destination_config();
   backend.retry.first = seconds(1);
   backend.retry.factor = 3;
@@ -194,7 +181,7 @@ TEST_P(DeliveryPoolTest, RetriesFollowThePolicyUntilItIsUsedUp) {
   EXPECT_EQ(delivery(id).attempts.size(), 4u);
 }
 
-TEST_P(DeliveryPoolTest, RetryAfterIsHonoured) {
+TEST_F(DeliveryPoolTest, RetryAfterIsHonoured) {
   pool_->start(config_of({destination_config()}));
   accept();
   AttemptResult busy = failed(429);
@@ -205,7 +192,7 @@ TEST_P(DeliveryPoolTest, RetryAfterIsHonoured) {
   EXPECT_EQ(sender_.next().lease.attempt, 2);
 }
 
-TEST_P(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
+TEST_F(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   sender_.next().end(failed(410));
@@ -213,25 +200,22 @@ TEST_P(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
   EXPECT_EQ(delivery(id).state, DeliveryState::kDead);
 }
 
-TEST_P(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSuccess) {
-  // The counters are the process's: a destination of this run's own.
-  const std::string name = GetParam() ? "breaking-with-commits" : "breaking-apart";
-  DestinationConfig backend = destination_config(name);
+TEST_F(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSuccess) {
+  DestinationConfig backend = destination_config("breaking");
   backend.breaker.attempts = 3;
   backend.breaker.after = Duration::zero();
   backend.breaker.open = seconds(20);
-  const DestinationCounters& counters = destination_counters(name);
-  const auto openings = counters.breaker_openings();
+  const DestinationCounters& counters = destination_counters("breaking");
   pool_->start(config_of({backend}));
-  for (int i = 0; i < 3; ++i) accept(name);
+  for (int i = 0; i < 3; ++i) accept("breaking");
   for (int i = 0; i < 3; ++i) {
     sender_.next().end(failed(503));
     observer_.next();
   }
-  const EventId waiting = accept(name);
-  while (counters.breaker_openings() == openings) std::this_thread::yield();
+  const EventId waiting = accept("breaking");
+  while (counters.breaker_openings() == 0) std::this_thread::yield();
   EXPECT_EQ(counters.breaker_open_until(), clock_.now() + seconds(20));
-  EXPECT_NE(metrics().render().find("hookonce_breaker_open{destination=\"" + name + "\"} 1"), std::string::npos);
+  EXPECT_NE(metrics().render().find("hookonce_breaker_open{destination=\"breaking\"} 1"), std::string::npos);
   advance(seconds(20) - Duration(1));
   EXPECT_EQ(sender_.waiting(), 0u);
   advance(Duration(1));
@@ -246,7 +230,7 @@ TEST_P(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSu
   EXPECT_FALSE(counters.breaker_open_until());
 }
 
-TEST_P(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothing) {
+TEST_F(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothing) {
   const DestinationConfig backend = destination_config();
   pool_->start(config_of({backend}));
   const EventId id = accept();
@@ -266,7 +250,7 @@ TEST_P(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothi
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_P(DeliveryPoolTest, AnOutcomeAfterTheLeaseIsTakenWhileNoLaterAttemptReplacedIt) {
+TEST_F(DeliveryPoolTest, AnOutcomeAfterTheLeaseIsTakenWhileNoLaterAttemptReplacedIt) {
   DestinationConfig backend = destination_config();
   backend.concurrency = 1;  // the only slot is held, so nothing claims it again
   pool_->start(config_of({backend}));
@@ -278,7 +262,7 @@ TEST_P(DeliveryPoolTest, AnOutcomeAfterTheLeaseIsTakenWhileNoLaterAttemptReplace
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_P(DeliveryPoolTest, SlotsAreNeverExceededAndAFreedOneIsUsedAtOnce) {
+TEST_F(DeliveryPoolTest, SlotsAreNeverExceededAndAFreedOneIsUsedAtOnce) {
   DestinationConfig backend = destination_config();
   backend.concurrency = 2;
   pool_->start(config_of({backend}));
@@ -294,7 +278,7 @@ TEST_P(DeliveryPoolTest, SlotsAreNeverExceededAndAFreedOneIsUsedAtOnce) {
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(observer_.next().facts.taken);
 }
 
-TEST_P(DeliveryPoolTest, AHangingDestinationTakesNoSlotOfAnother) {
+TEST_F(DeliveryPoolTest, AHangingDestinationTakesNoSlotOfAnother) {
   DestinationConfig hung = destination_config("hung");
   hung.concurrency = 1;
   pool_->start(config_of({hung, destination_config("well")}));
@@ -311,7 +295,7 @@ TEST_P(DeliveryPoolTest, AHangingDestinationTakesNoSlotOfAnother) {
   EXPECT_EQ(sender_.waiting(), 0u);
 }
 
-TEST_P(DeliveryPoolTest, OrphanedDeliveriesWaitForTheirDestination) {
+TEST_F(DeliveryPoolTest, OrphanedDeliveriesWaitForTheirDestination) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept("gone");
   accept();
@@ -326,7 +310,7 @@ TEST_P(DeliveryPoolTest, OrphanedDeliveriesWaitForTheirDestination) {
   EXPECT_EQ(attempt.lease.attempt, 1);
 }
 
-TEST_P(DeliveryPoolTest, StopReleasesWhatIsInFlightUncounted) {
+TEST_F(DeliveryPoolTest, StopReleasesWhatIsInFlightUncounted) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   const auto attempt = sender_.next();
@@ -344,7 +328,7 @@ TEST_P(DeliveryPoolTest, StopReleasesWhatIsInFlightUncounted) {
   EXPECT_EQ(again.lease.counted, 1) << "and the release did not count";
 }
 
-TEST_P(DeliveryPoolTest, StopLetsAttemptsEndWithinItsLimit) {
+TEST_F(DeliveryPoolTest, StopLetsAttemptsEndWithinItsLimit) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   const auto attempt = sender_.next();
@@ -354,14 +338,14 @@ TEST_P(DeliveryPoolTest, StopLetsAttemptsEndWithinItsLimit) {
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_P(DeliveryPoolTest, StoppingUnstartedOrTwiceIsHarmless) {
+TEST_F(DeliveryPoolTest, StoppingUnstartedOrTwiceIsHarmless) {
   pool_->stop(Duration::zero());
   pool_->stop(std::chrono::hours(1));
   accept();
   EXPECT_EQ(sender_.waiting(), 0u);
 }
 
-TEST_P(DeliveryPoolTest, ALeaseWithTooLittleLeftIsReleasedUncounted) {
+TEST_F(DeliveryPoolTest, ALeaseWithTooLittleLeftIsReleasedUncounted) {
   DestinationConfig backend = destination_config();
   backend.lease = backend.timeout - Duration(1);  // as if the claim had taken the rest
   backend.concurrency = 1;
@@ -377,7 +361,7 @@ TEST_P(DeliveryPoolTest, ALeaseWithTooLittleLeftIsReleasedUncounted) {
   EXPECT_EQ(attempt.lease.counted, 1);
 }
 
-TEST_P(DeliveryPoolTest, ARefusedClaimIsRepeatedAfterAPauseAndNotBefore) {
+TEST_F(DeliveryPoolTest, ARefusedClaimIsRepeatedAfterAPauseAndNotBefore) {
   store_.refuse(true);
   pool_->start(config_of({destination_config()}));
   store_.await_claims(1);
@@ -391,7 +375,7 @@ TEST_P(DeliveryPoolTest, ARefusedClaimIsRepeatedAfterAPauseAndNotBefore) {
   EXPECT_TRUE(observer_.next().facts.taken);
 }
 
-TEST_P(DeliveryPoolTest, AnIdlePoolDoesNotAskTheStoreOverAndOver) {
+TEST_F(DeliveryPoolTest, AnIdlePoolDoesNotAskTheStoreOverAndOver) {
   pool_->start(config_of({destination_config()}));
   accept();
   const auto attempt = sender_.next();
@@ -406,7 +390,7 @@ TEST_P(DeliveryPoolTest, AnIdlePoolDoesNotAskTheStoreOverAndOver) {
   EXPECT_LT(store_.claims(), 120);
 }
 
-TEST_P(DeliveryPoolTest, ManyEventsAreDeliveredOnceEach) {
+TEST_F(DeliveryPoolTest, ManyEventsAreDeliveredOnceEach) {
   DestinationConfig backend = destination_config();
   backend.concurrency = 7;
   pool_->start(config_of({backend}));

@@ -1,6 +1,7 @@
 #include "dispatch/reply_waiters.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hookonce {
@@ -10,6 +11,8 @@ namespace {
 constexpr Duration kAskEvery = std::chrono::milliseconds(50);
 // Each is an open connection, and each event among them a question every kAskEvery.
 constexpr std::size_t kWaitersMax = 1024;
+
+constexpr const char* kStops = "the gateway stops";
 
 }  // namespace
 
@@ -28,11 +31,12 @@ void ReplyWaiters::stop() {
   }
   if (thread_.joinable()) thread_.join();
   for (auto& [event, waited] : left) {
-    for (Waiter& waiter : waited.waiters) waiter.done({});
+    for (Waiter& waiter : waited.waiters) waiter.done({.reason = kStops});
   }
 }
 
 void ReplyWaiters::add(const EventId& event, Time deadline, Done done) {
+  const char* reason = kStops;
   {
     MutexLock lock(mutex_);
     if (!stopping_ && count_ < kWaitersMax) {
@@ -42,8 +46,9 @@ void ReplyWaiters::add(const EventId& event, Time deadline, Done done) {
       changed_.notify_all();
       return;
     }
+    if (!stopping_) reason = "too many senders wait for a reply already";
   }
-  done({});
+  done({.reason = reason});
 }
 
 void ReplyWaiters::settled(const EventId& event, const Reply& reply) {
@@ -56,7 +61,24 @@ void ReplyWaiters::settled(const EventId& event, const Reply& reply) {
     count_ -= waiters.size();
     waited_.erase(found);
   }
-  for (Waiter& waiter : waiters) waiter.done({reply, nullptr});
+  for (Waiter& waiter : waiters) waiter.done({.reply = reply});
+}
+
+void ReplyWaiters::give_up(const EventId& event, const char* reason) {
+  std::vector<Waiter> hopeless;
+  {
+    MutexLock lock(mutex_);
+    const auto found = waited_.find(event);
+    if (found == waited_.end()) return;
+    auto& waiters = found->second.waiters;
+    const auto first =
+        std::stable_partition(waiters.begin(), waiters.end(), [](const Waiter& waiter) { return !waiter.asked; });
+    hopeless.assign(std::make_move_iterator(first), std::make_move_iterator(waiters.end()));
+    waiters.erase(first, waiters.end());
+    count_ -= hopeless.size();
+    if (waiters.empty()) waited_.erase(found);
+  }
+  for (Waiter& waiter : hopeless) waiter.done({.reason = reason});
 }
 
 std::vector<ReplyWaiters::Done> ReplyWaiters::take_over(Time now) {
@@ -78,6 +100,7 @@ std::vector<EventId> ReplyWaiters::take_turns(Duration now) {
   for (auto& [event, waited] : waited_) {
     if (now < waited.ask_at) continue;
     waited.ask_at = now + kAskEvery;
+    for (Waiter& waiter : waited.waiters) waiter.asked = true;
     turns.push_back(event);
   }
   return turns;
@@ -107,13 +130,19 @@ void ReplyWaiters::run() {
         }
       }
     }
-    for (Done& done : over) done({});
-    for (const EventId& event : turns) {
-      // Where the store cannot say, it is asked again; the deadline ends that.
-      const auto reply = store_.reply(event);
-      if (reply.ok() && *reply) settled(event, **reply);
-    }
+    for (Done& done : over) done({.reason = "no attempt has brought a reply in time"});
+    for (const EventId& event : turns) ask(event);
   }
+}
+
+void ReplyWaiters::ask(const EventId& event) {
+  const auto state = store_.reply(event);
+  if (!state.ok()) return;  // it is asked again; the deadline ends that
+  // Whoever waits was told of a durable event: where that is not here, it has been pruned.
+  if (!*state) return give_up(event, "the event has been pruned, and its reply with it");
+  if ((*state)->reply) return settled(event, *(*state)->reply);
+  if ((*state)->state == EventState::kDead) return give_up(event, "the event is dead");
+  if ((*state)->state == EventState::kDelivered) give_up(event, "the event was delivered without a reply to keep");
 }
 
 }  // namespace hookonce

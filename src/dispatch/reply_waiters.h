@@ -27,8 +27,8 @@ class ReplyWaiters {
   // Those that wait are done without a reply, and later ones at once.
   void stop();
 
-  // Any thread. `done` is called once: with the reply, or without one when `deadline` is over, where too many wait, or
-  // when this stops.
+  // Any thread. `done` is called once: with the reply, or without one when `deadline` is over, where none can come any
+  // more or too many wait, or when this stops.
   void add(const EventId& event, Time deadline, Done done);
   // Any thread: the event has this reply, and it is durable.
   void settled(const EventId& event, const Reply& reply);
@@ -37,6 +37,7 @@ class ReplyWaiters {
   struct Waiter {
     Time deadline{};
     Done done;
+    bool asked = false;  // since it waits, the store has been asked, or is being asked
   };
   struct Waited {
     std::vector<Waiter> waiters;
@@ -44,6 +45,10 @@ class ReplyWaiters {
   };
 
   void run();
+  // Asks the store about the event, and ends the wait of those that can have an answer now.
+  void ask(const EventId& event) LOCKS_EXCLUDED(mutex_);
+  // No reply will come to those who waited when the store was asked. Who came later may have armed the event again.
+  void give_up(const EventId& event, const char* reason) LOCKS_EXCLUDED(mutex_);
   // Takes out those whose deadline is over.
   std::vector<Done> take_over(Time now) LOCKS_REQUIRED(mutex_);
   // The events whose turn it is; the next turn of each is set.

@@ -20,8 +20,9 @@ void Exchange::respond(HttpResponse response) {
       [connection = connection_, answer = std::move(response)]() mutable { deliver(connection, std::move(answer)); });
 }
 
-void Exchange::set_deadline(Time at, HttpResponse fallback) {
+void Exchange::set_deadline(Time at, HttpResponse fallback, std::function<void()> passed) {
   fallback_ = std::move(fallback);
+  passed_ = std::move(passed);
   const bool is_watched = deadline_ != Time::max();
   deadline_ = at;
   if (!is_watched) loop_->watch(weak_from_this());
@@ -32,7 +33,9 @@ Executor& Exchange::executor() {
 }
 
 void Exchange::expire() {
-  if (!answered_.exchange(true)) deliver(connection_, std::move(fallback_));
+  if (answered_.exchange(true)) return;
+  deliver(connection_, std::move(fallback_));
+  if (passed_) passed_();
 }
 
 void Exchange::deliver(const std::weak_ptr<Connection>& connection, HttpResponse response) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@ class Exchange final : public Responder::Channel, public std::enable_shared_from
   Exchange(std::shared_ptr<Loop> loop, std::weak_ptr<Connection> connection);
 
   void respond(HttpResponse response) override;
-  void set_deadline(Time at, HttpResponse fallback) override;
+  void set_deadline(Time at, HttpResponse fallback, std::function<void()> passed) override;
   Executor& executor() override;
 
   // The loop's own thread only.
@@ -34,6 +35,7 @@ class Exchange final : public Responder::Channel, public std::enable_shared_from
   std::atomic<bool> answered_{false};
   Time deadline_ = Time::max();  // the loop's thread only, as the fallback
   HttpResponse fallback_;        // valid once a deadline is set
+  std::function<void()> passed_;
 };
 
 }  // namespace hookonce

@@ -78,7 +78,7 @@ class AwaitedAnswer final : public Responder::Channel {
     answered_.notify_all();
   }
   // The committer answers by the deadline that it was given; a commit on its way is waited for.
-  void set_deadline(Time, HttpResponse fallback) override {
+  void set_deadline(Time, HttpResponse fallback, std::function<void()>) override {
     MutexLock lock(mutex_);
     fallback_ = std::move(fallback);
   }
@@ -154,6 +154,7 @@ struct InFlight {
   bool empty_answer = false;
   SyncDelivery* sync = nullptr;             // the source is synchronous
   std::optional<HttpResponse> late_answer;  // valid then; nullopt: as an accepted arrival's
+  bool acknowledged = false;                // the late answer has gone out; the connection's own thread only
   bool unwanted = false;                    // no destination wants it
   std::size_t body_bytes = 0;
   std::string type;
@@ -242,38 +243,59 @@ HttpResponse acknowledgement(const InFlight& arrived, const AcceptFacts& facts) 
   return late_answer(facts.verdict, facts.id, *arrived.late_answer);
 }
 
+// The sender gets, or has just got, the late answer and not its destination's.
+void note_acknowledged(InFlight& arrived, const AcceptFacts& facts, std::string_view reason) {
+  arrived.acknowledged = true;
+  arrived.source->counters->acknowledged.add();
+  log_info("acknowledged", {{"source", arrived.source->config->name}, {"event", facts.id.text()}, {"reason", reason}});
+}
+
 // On the connection's own thread, as everything here: so either the deadline's answer has gone out, or it never will.
 void finish_sync(InFlight& arrived, const AcceptFacts& facts, SyncAnswer answer) {
   const Time now = arrived.clock->now();
   const Time deadline = deadline_of(arrived);
-  observe_answer(arrived, std::min(now, deadline));
-  SourceCounters& counters = *arrived.source->counters;
-  if (answer.reply && now < deadline) {
-    counters.replied.add();
-    return arrived.responder.respond(reply_answer(facts.verdict, facts.id, *answer.reply));
+  if (!arrived.acknowledged) {
+    observe_answer(arrived, std::min(now, deadline));
+    if (answer.reply && now < deadline) {
+      arrived.source->counters->replied.add();
+      return arrived.responder.respond(reply_answer(facts.verdict, facts.id, *answer.reply));
+    }
+    note_acknowledged(arrived, facts, answer.reply ? "the reply came too late" : answer.reason);
+    arrived.responder.respond(acknowledgement(arrived, facts));
   }
-  counters.acknowledged.add();
-  // What an attempt without a reply met with stands in its own line.
-  const char* reason = answer.reply     ? "the reply came too late"
-                       : now < deadline ? "the first attempt brought no reply"
-                                        : "there was no reply in time";
-  log_info("acknowledged", {{"source", arrived.source->config->name}, {"event", facts.id.text()}, {"reason", reason}});
-  arrived.responder.respond(acknowledgement(arrived, facts));
   if (answer.late) answer.late();
+}
+
+// The deadline's answer has gone out while the attempt is on its way.
+void pass_sync_deadline(InFlight& arrived, const AcceptFacts& facts) {
+  observe_answer(arrived, deadline_of(arrived));
+  note_acknowledged(arrived, facts, "the destination has not answered in time");
 }
 
 void await_reply(const std::shared_ptr<InFlight>& waiting, const AcceptFacts& facts) {
   InFlight& arrived = *waiting;
   const Time deadline = deadline_of(arrived);
   Executor& executor = arrived.responder.executor();
-  arrived.responder.set_deadline(deadline, acknowledgement(arrived, facts));
-  auto done = [waiting, facts = AcceptFacts{facts.verdict, facts.id}, &executor](SyncAnswer answer) {
+  const AcceptFacts known{facts.verdict, facts.id};
+  SyncDelivery::Done done = [waiting, known, &executor](SyncAnswer answer) {
     executor.post(
-        {[waiting, facts, answer = std::move(answer)]() mutable { finish_sync(*waiting, facts, std::move(answer)); }});
+        {[waiting, known, answer = std::move(answer)]() mutable { finish_sync(*waiting, known, std::move(answer)); }});
   };
   if (facts.lease != nullptr) {
+    // Held weakly, because the channel keeps it and `waiting` has the channel.
+    arrived.responder.set_deadline(deadline, acknowledgement(arrived, facts), [held = std::weak_ptr(waiting), known] {
+      if (const auto still = held.lock()) pass_sync_deadline(*still, known);
+    });
     arrived.sync->deliver(*facts.lease, arrived.submitted_at, std::move(done));
   } else {
+    // The wait ends by itself at the deadline, and then knows why; but why nobody has tried is known here.
+    arrived.responder.set_deadline(deadline, acknowledgement(arrived, facts));
+    if (facts.verdict == Verdict::kAccepted) {
+      done = [done = std::move(done)](SyncAnswer answer) {
+        answer.reason = "its destination was paused when the request came";
+        done(std::move(answer));
+      };
+    }
     arrived.sync->await_reply(facts.id, deadline, std::move(done));
   }
 }
@@ -308,6 +330,7 @@ void finish(const std::shared_ptr<InFlight>& submitted, const Result<AcceptFacts
     arrived.source->counters->replied.add();
     arrived.responder.respond(reply_answer(result->verdict, result->id, *result->reply));
   } else if (!waits) {
+    if (arrived.sync != nullptr) note_acknowledged(arrived, *result, kUnwanted);
     arrived.responder.respond(acknowledgement(arrived, *result));
   }
   log_arrival(arrived, *result, cause, now);

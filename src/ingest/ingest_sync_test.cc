@@ -155,6 +155,68 @@ TEST_F(IngestSync, AnEventThatNoDestinationWantsIsAcknowledgedAtOnce) {
   EXPECT_TRUE(sync_.delivered.empty() && sync_.awaited.empty());
 }
 
+// The line that `act` logs of an acknowledgement, from its reason on.
+template <typename Act>
+std::string logged_reason(Act act) {
+  testing::internal::CaptureStderr();
+  act();
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::size_t line = log.find(" acknowledged ");
+  if (line == std::string::npos) return "(no line)";
+  const std::size_t reason = log.find("reason=", line);
+  return log.substr(reason, log.find('\n', reason) - reason);
+}
+
+TEST_F(IngestSync, TheLogSaysWhyASenderWasAcknowledgedWhenItIs) {
+  use(commands());
+  auto channel = begin_delivery(command("1"));
+  EXPECT_EQ(logged_reason([&] { channel->pass_deadline(); }), "reason=\"the destination has not answered in time\"");
+  EXPECT_EQ(logged_reason([&] {
+              sync_.delivered.back().done({.reason = "the attempt failed: answered 500"});
+              loop_.run_posted();
+            }),
+            "(no line)")
+      << "it has been said";
+  channel = begin_delivery(command("2"));
+  EXPECT_EQ(logged_reason([&] {
+              sync_.delivered.back().done({.reason = "the attempt failed: answered 500"});
+              await(channel);
+            }),
+            "reason=\"the attempt failed: answered 500\"");
+  channel = begin_waiting(command("2"));
+  EXPECT_EQ(logged_reason([&] {
+              sync_.awaited.back().done({.reason = "the event is dead"});
+              await(channel);
+            }),
+            "reason=\"the event is dead\"");
+}
+
+TEST_F(IngestSync, TheLogSaysThatTheDestinationIsPausedOrThatNoneWantsTheEvent) {
+  SourceConfig source = commands();
+  use(source);
+  ASSERT_OK(store_.set_paused("backend", true));
+  const auto channel = begin_waiting(command("1"));
+  EXPECT_EQ(logged_reason([&] {
+              sync_.awaited.back().done({.reason = "no attempt has brought a reply in time"});
+              await(channel);
+            }),
+            "reason=\"its destination was paused when the request came\"");
+  source.destinations.at(0).types = {"other"};
+  use(source);
+  EXPECT_NE(logged_reason([&] { send(command("2")); }).find("no destination of its source wants it"),
+            std::string::npos);
+}
+
+TEST_F(IngestSync, ALateReplyIsSentAfterTheDeadlinesAnswer) {
+  use(commands());
+  const auto channel = begin_delivery(command("1"));
+  channel->pass_deadline();
+  int late = 0;
+  sync_.delivered.back().done({kReply, [&late] { ++late; }});
+  EXPECT_TRUE(loop_.run_until([&] { return late > 0; }));
+  EXPECT_EQ(channel->answer()->body, "");
+}
+
 TEST_F(IngestSync, SendersAreCountedByWhatTheyGot) {
   use(commands());
   const SourceCounters& counters = source_counters("commands");
@@ -166,8 +228,12 @@ TEST_F(IngestSync, SendersAreCountedByWhatTheyGot) {
   channel = begin_delivery(command("2"));
   sync_.delivered.back().done({});
   await(channel);
+  channel = begin_delivery(command("3"));
+  channel->pass_deadline();
+  sync_.delivered.back().done({kReply, nullptr});
+  loop_.run_posted();
   EXPECT_EQ(counters.replied.value(), replied + 1);
-  EXPECT_EQ(counters.acknowledged.value(), acknowledged + 1);
+  EXPECT_EQ(counters.acknowledged.value(), acknowledged + 2) << "each once";
 }
 
 }  // namespace

@@ -41,8 +41,7 @@ struct ListedDelivery {
 struct DeliveryList {
   DeliveryFilter filter;
   std::size_t limit = 0;
-  DeliveryPlaceInList place;         // moves on
-  std::optional<Time> looked_until;  // DeliveryPage::searched_until where the page is neither full nor the last
+  DeliveryPlaceInList place;  // moves on
 
   std::vector<ListedDelivery> found;
   bool is_full() const { return found.size() > limit; }

@@ -135,15 +135,23 @@ Result<std::optional<EventDetail>> read_event(PostgresConnection& connection, co
   return std::optional(std::move(detail));
 }
 
-Result<std::optional<Reply>> read_reply(PostgresConnection& connection, const PostgresTransaction& transaction,
-                                        const EventId& id) {
+Result<std::optional<ReplyState>> read_reply(PostgresConnection& connection, const PostgresTransaction& transaction,
+                                             const EventId& id) {
   connection.begin(transaction);
-  connection.add("SELECT status, content_type, body FROM replies WHERE seq = (SELECT seq FROM events WHERE id = $1)",
-                 PostgresParameters().add_uuid(id.bytes()));
+  // One statement, so that it sees one moment. The state is what EventStateOf makes of the deliveries.
+  connection.add(
+      "SELECT (SELECT CASE WHEN bool_or(d.state IN (0, 1)) THEN 0 WHEN bool_or(d.state = 3) THEN 2 ELSE 1 END "
+      "FROM deliveries d WHERE d.seq = e.seq), r.status, r.content_type, r.body "
+      "FROM events e LEFT JOIN replies r USING (seq) WHERE e.id = $1",
+      PostgresParameters().add_uuid(id.bytes()));
   HK_ASSIGN(const auto results, connection.run_and_commit());
   const PostgresResult& answer = results.at(0);
-  if (answer.rows() == 0) return std::optional<Reply>();
-  return std::optional(Reply{answer.integer(0, 0), std::string(answer.bytes(0, 1)), std::string(answer.bytes(0, 2))});
+  if (answer.rows() == 0) return std::optional<ReplyState>();
+  ReplyState state{static_cast<EventState>(answer.integer(0, 0)), std::nullopt};
+  if (!answer.is_null(0, 1)) {
+    state.reply = Reply{answer.integer(0, 1), std::string(answer.bytes(0, 2)), std::string(answer.bytes(0, 3))};
+  }
+  return std::optional(std::move(state));
 }
 
 Result<StoreStats> read_stats(PostgresConnection& connection, const PostgresTransaction& transaction) {

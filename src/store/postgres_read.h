@@ -12,8 +12,8 @@ namespace hookonce {
 Result<std::optional<EventDetail>> read_event(PostgresConnection& connection, const PostgresTransaction& transaction,
                                               const EventId& id);
 
-Result<std::optional<Reply>> read_reply(PostgresConnection& connection, const PostgresTransaction& transaction,
-                                        const EventId& id);
+Result<std::optional<ReplyState>> read_reply(PostgresConnection& connection, const PostgresTransaction& transaction,
+                                             const EventId& id);
 
 Result<StoreStats> read_stats(PostgresConnection& connection, const PostgresTransaction& transaction);
 

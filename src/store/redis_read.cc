@@ -123,6 +123,15 @@ Result<RedisRow> read_row(RedisReply row) {
   return read;
 }
 
+Result<ReplyState> read_reply_state(RedisReply deliveries, RedisReply reply) {
+  HK_ASSIGN(const Deliveries decoded, decode_deliveries(deliveries.text()));
+  ReplyState state{state_of(decoded), std::nullopt};
+  if (!reply.is_nil()) {
+    HK_ASSIGN(state.reply, decode_reply(reply.text()));
+  }
+  return state;
+}
+
 Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply reply) {
   const Fields fields = fields_of(reply);
   HK_ASSIGN(const RedisFixed fixed, decode_fixed(fields.fixed));

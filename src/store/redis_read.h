@@ -23,6 +23,7 @@ struct RedisRow {
 
 Result<RedisRow> read_row(RedisReply row);
 // From the source and all fields of an event.
+Result<ReplyState> read_reply_state(RedisReply deliveries, RedisReply reply);
 Result<EventDetail> read_detail(const EventId& id, RedisReply source, RedisReply fields);
 // From all fields of an event; without its id and source, and with no key held.
 Result<InboxRecord> read_record(RedisReply fields);

@@ -2,12 +2,12 @@
 
 namespace hookonce::redis_lua {
 
-// Arguments: id. Answer: nothing, or the reply.
+// Arguments: id. Answer: nothing, or the deliveries and the reply.
 const std::string_view kReply = R"lua(
 local id = argument()
 for _, source in ipairs(all_sources()) do
-  local reply = call('HGET', tag(source) .. 'e:' .. id, 'r')
-  if reply then return reply end
+  local fields = call('HMGET', tag(source) .. 'e:' .. id, 'd', 'r')
+  if fields[1] then return fields end
 end
 return false
 )lua";

@@ -168,13 +168,13 @@ class RedisStore final : public Store {
     return (*answer).integer() != 0;
   }
 
-  Result<std::optional<Reply>> reply(const EventId& id) override {
+  Result<std::optional<ReplyState>> reply(const EventId& id) override {
     RedisCommand call = server_.new_call(RedisScript::kReply, Time());
     call.add_own(encode_id(id));
     HK_ASSIGN(const RedisAnswer answer, server_.run(call, Use::kRead));
-    if ((*answer).is_nil()) return std::optional<Reply>();
-    HK_ASSIGN(Reply found, decode_reply((*answer).text()));
-    return std::optional(std::move(found));
+    if ((*answer).is_nil()) return std::optional<ReplyState>();
+    HK_ASSIGN(ReplyState state, read_reply_state((*answer)[0], (*answer)[1]));
+    return std::optional(std::move(state));
   }
 
   Result<std::optional<EventDetail>> get(const EventId& id) override {
@@ -392,7 +392,7 @@ Result<DeliveryPage> RedisStore::deliveries(const DeliveryFilter& filter, int li
   std::string_view index = "i";
   if (filter.state == DeliveryState::kPending || filter.state == DeliveryState::kInFlight) index = "o";
   if (filter.state == DeliveryState::kDead) index = "d";
-  DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}};
+  DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}};
   // Without a filter that the index does not know, most rows match, so no more are read than are wanted.
   const bool all_match = !filter.destination && (!filter.state || index != "i");
   bool exhausted = false;
@@ -403,7 +403,6 @@ Result<DeliveryPage> RedisStore::deliveries(const DeliveryFilter& filter, int li
     exhausted = rows.size() < static_cast<std::size_t>(step);
     looked_at += step;
     for (RedisRow& row : rows) {
-      if (row.is_there) list.looked_until = row.summary.received_at;
       const std::size_t before = list.found.size();
       add_rows(list, row.seq, row.summary, std::move(row.deliveries));
       if (list.found.size() > before && row.ordering_key) ordering_keys[row.seq] = std::move(*row.ordering_key);

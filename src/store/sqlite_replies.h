@@ -6,6 +6,7 @@
 
 #include "core/model.h"
 #include "store/sqlite_database.h"
+#include "store/store.h"
 
 namespace hookonce {
 
@@ -14,16 +15,14 @@ class SqliteReplies {
   Status prepare(Database& database);
 
   Result<std::optional<Reply>> find(std::int64_t seq);
-  Result<std::optional<Reply>> find(const EventId& id);
+  Result<std::optional<ReplyState>> state(const EventId& id);  // as Store::reply()
 
   // Does nothing where there is one. REQUIRES: within a write transaction.
   Status keep(std::int64_t seq, const Reply& reply);
 
  private:
-  static Result<std::optional<Reply>> read(Query& query);
-
   Statement find_;
-  Statement find_by_id_;
+  Statement state_;
   Statement keep_;
 };
 

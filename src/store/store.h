@@ -59,11 +59,6 @@ struct Claimed {
   std::vector<DeadDelivery> dead;  // their last lease ran out and the policy is used up
 };
 
-struct CommitAndClaimFacts {
-  CommitFacts commit;
-  Claimed claimed;
-};
-
 struct EventFilter {
   std::optional<std::string> source;
   std::optional<std::string> type;  // exact
@@ -174,6 +169,12 @@ struct PruneRequest {
   Time latest_before() const;  // of any source: what was accepted later is kept
 };
 
+// What a sender that waits for an event's reply can hope for: one may still come while the event is pending.
+struct ReplyState {
+  EventState state = EventState::kPending;
+  std::optional<Reply> reply;  // of a delivered event: as it was settled, for both are one transaction
+};
+
 class InboxRecords;  // store/inbox_records.h
 
 class Store {
@@ -205,15 +206,6 @@ class Store {
   // instead where the policy is used up. Every lease has a new attempt number.
   virtual Result<Claimed> claim(const ClaimRequest& request, Time now) = 0;
 
-  // Whether a claim may go with a commit: a backend with one writer and a sync per transaction gains by it. Else the
-  // two go side by side.
-  virtual bool claims_with_commit() const { return false; }
-  // commit() and then claim() of what it leaves, in one transaction: both took effect, or neither. REQUIRES:
-  // claims_with_commit().
-  virtual Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
-                                                       std::span<const Settlement> settlements,
-                                                       const ClaimRequest& request, Time now);
-
   // When the next delivery to one of `destinations` becomes due (the past: now); nullopt where nothing is waiting.
   virtual Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) = 0;
 
@@ -222,9 +214,10 @@ class Store {
   // commit() gives no first lease of it. What is in flight ends as ever. Any name will do. Whether that is news.
   virtual Result<bool> set_paused(const std::string& destination, bool paused) = 0;
 
-  // What the destination of a synchronous source's event answered; nullopt while there is none. A backend without
-  // replies has none.
-  virtual Result<std::optional<Reply>> reply(const EventId& id);
+  // What the destination of a synchronous source's event answered, and whether that may still come; nullopt: the event
+  // is not here (any more). One look at the inbox, so that an event is never seen delivered without the reply that came
+  // with it.
+  virtual Result<std::optional<ReplyState>> reply(const EventId& id) = 0;
 
   virtual Result<std::optional<EventDetail>> get(const EventId& id) = 0;
   // kInvalid for a cursor that is not one. REQUIRES: 1 <= limit <= kListMax.
@@ -269,15 +262,6 @@ inline Time PruneRequest::latest_before() const {
   Time latest = events_before;
   for (const auto& [source, before] : events_before_of) latest = std::max(latest, before);
   return latest;
-}
-
-inline Result<std::optional<Reply>> Store::reply(const EventId&) {
-  return std::optional<Reply>();
-}
-
-inline Result<CommitAndClaimFacts> Store::commit_and_claim(std::span<const NewEvent>, std::span<const Settlement>,
-                                                           const ClaimRequest&, Time) {
-  return internal("this store claims apart from its commits");
 }
 
 inline Result<bool> Store::apply_line_rule(const LineRule&, Time) {

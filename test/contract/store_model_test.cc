@@ -89,6 +89,10 @@ std::string text_of(const Claimed& claimed) {
   return text;
 }
 
+std::string text_of(const ReplyState& state) {
+  return std::string(to_string(state.state)) + (state.reply ? " " + state.reply->body : "");
+}
+
 std::string text_of(const EventPage& page) {
   std::string text;
   for (const EventSummary& item : page.items) text += text_of(item);
@@ -128,8 +132,8 @@ std::string text_of(const Result<T>& result) {
   if (!result.ok()) return std::string(to_string(result.code()));
   if constexpr (std::is_same_v<T, std::optional<Time>>) {
     return text_of(result.value());
-  } else if constexpr (std::is_same_v<T, std::optional<Reply>>) {
-    return result.value() ? result.value()->body : "none";
+  } else if constexpr (std::is_same_v<T, std::optional<ReplyState>>) {
+    return result.value() ? text_of(*result.value()) : "none";
   } else if constexpr (std::is_same_v<T, bool>) {
     return result.value() ? "more" : "done";
   } else if constexpr (std::is_same_v<T, std::optional<EventDetail>>) {

@@ -26,7 +26,12 @@ class StoreReply : public StoreFixture {
   std::optional<Reply> reply_of(const EventId& id) {
     const auto reply = store_->reply(id);
     EXPECT_OK(reply);
-    return reply.ok() ? reply.value() : std::nullopt;
+    return reply.ok() && *reply ? (*reply)->reply : std::nullopt;
+  }
+  std::optional<EventState> state_of(const EventId& id) {
+    const auto reply = store_->reply(id);
+    EXPECT_OK(reply);
+    return reply.ok() && *reply ? std::optional((*reply)->state) : std::nullopt;
   }
   const Reply kReply{201, "application/json", std::string("{\"a\":\0}", 8)};
 };
@@ -94,14 +99,32 @@ TEST_P(StoreReply, AnOutcomeThatIsNotTakenLeavesNoReply) {
   EXPECT_EQ(reply_of(first.id), (Reply{200, "", ""}));
 }
 
+TEST_P(StoreReply, ItSaysWhetherAReplyMayStillCome) {
+  const AcceptFacts facts = accept(sync_event("k").build());
+  EXPECT_EQ(state_of(facts.id), EventState::kPending) << "in flight";
+  settle(failure(*facts.lease, seconds(1)));
+  EXPECT_EQ(state_of(facts.id), EventState::kPending) << "waits for its next attempt";
+  pass(seconds(1));
+  settle(death(lease()));
+  EXPECT_EQ(state_of(facts.id), EventState::kDead);
+  accept(sync_event("k").build());
+  EXPECT_EQ(state_of(facts.id), EventState::kPending) << "a duplicate has armed it again";
+  settle(success(lease()));
+  EXPECT_EQ(state_of(facts.id), EventState::kDelivered);
+  EXPECT_EQ(reply_of(facts.id), std::nullopt) << "and no reply was kept";
+  const EventId unwanted = accept(NewEventBuilder().key("unwanted").to({}).build()).id;
+  EXPECT_EQ(state_of(unwanted), EventState::kDelivered);
+  EXPECT_EQ(state_of(accept(NewEventBuilder().key("two").to({"a", "b"}).build()).id), EventState::kPending);
+}
+
 TEST_P(StoreReply, AReplyGoesWithItsEvent) {
   const AcceptFacts first = accept(sync_event("k").window(seconds(1)).build());
   settle(replied(*first.lease, Reply{200, "text/plain", std::string(kReplyMax, 'x')}));
   EXPECT_EQ(reply_of(first.id)->body.size(), kReplyMax);
   pass(seconds(100));
   ASSERT_OK(store_->prune({now_, now_}));
-  EXPECT_EQ(reply_of(first.id), std::nullopt);
-  EXPECT_EQ(reply_of(EventId::make(now_)), std::nullopt);
+  EXPECT_EQ(state_of(first.id), std::nullopt);
+  EXPECT_EQ(state_of(EventId::make(now_)), std::nullopt);
 }
 
 }  // namespace

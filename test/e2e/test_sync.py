@@ -1,6 +1,7 @@
 """Synchronous sources: the sender gets the destination's own answer, or an acknowledgement in time and the answer later."""
 import gzip
 import json
+import re
 import signal
 import subprocess
 import threading
@@ -252,6 +253,47 @@ def test_senders_that_wait_take_nothing_of_concurrency(start, backend):
         held.arrived.acquire()
     held.release()
     assert {connection.answer().body for connection in waiting} == {SHOWN}
+
+
+def reason(gateway, event):
+    """Why the log says that the event's sender was acknowledged; None while it does not."""
+    found = re.search(rf' acknowledged\s.*event={event} reason="?([^"\n]*)', gateway.log())
+    return found and found.group(1)
+
+
+def test_the_log_says_at_the_moment_of_the_answer_why_it_is_not_the_backends(start, backend):
+    held = Held(backend)
+    gateway = start(sync(backend, {"ack_deadline": "300ms"}))
+    slow = post(gateway.ingest, "/in/slack", command("2.1")).header("Hookonce-Event")
+    gateway.wait_until(lambda: reason(gateway, slow) == "the destination has not answered in time")
+    held.release()
+    gateway.wait_for_state(slow, "delivered")
+    backend.answer_with(lambda request, nth: 500)
+    failing = post(gateway.ingest, "/in/slack", command("2.2")).header("Hookonce-Event")
+    gateway.wait_until(lambda: reason(gateway, failing) == "the attempt failed: answered 500")
+    assert gateway.api("POST", "/api/v1/destinations/backend/pause").status == 200
+    paused = post(gateway.ingest, "/in/slack", command("2.3")).header("Hookonce-Event")
+    gateway.wait_until(lambda: reason(gateway, paused) == "its destination was paused when the request came")
+    assert gateway.log().count(" acknowledged ") == 3 == gateway.metric("hookonce_acknowledged_total")
+
+
+def test_the_log_names_a_backend_that_cannot_be_reached(start, backend):
+    tables = sync(backend, PATIENT)
+    tables["destinations"]["backend"]["url"] = "http://127.0.0.1:1/"
+    gateway = start(tables)
+    event = post(gateway.ingest, "/in/slack", command("2.4")).header("Hookonce-Event")
+    gateway.wait_until(lambda: "connection refused" in (reason(gateway, event) or ""))
+
+
+def test_a_duplicate_of_a_pruned_event_does_not_wait_for_a_reply_that_is_gone(start, backend):
+    backend.answer_with(lambda request, nth: (200, JSON, SHOWN))
+    gateway = start(sync(backend, {"ack_deadline": "5m", "retention": "1ms", "dedup_window": "1h"}))
+    event = post(gateway.ingest, "/in/slack", command("2.5")).header("Hookonce-Event")
+    gateway.wait_until(lambda: gateway.api("GET", f"/api/v1/events/{event}").status == 404)
+    answer = post(gateway.ingest, "/in/slack", command("2.5"))  # would take five minutes, which is longer than post() waits
+    assert (answer.status, answer.body, answer.header("Hookonce-Status"), answer.header("Hookonce-Event")) == (200, b"", "duplicate", event)
+    gateway.wait_until(lambda: (reason(gateway, event) or "").startswith("the event has been pruned"))
+    assert len(backend.requests) == 1
 
 
 def test_a_synchronous_source_needs_one_unordered_destination(binary, tmp_path):

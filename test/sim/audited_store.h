@@ -46,7 +46,7 @@ class AuditedStore final : public Store {
     if (changed.ok()) auditor_.paused(destination, paused);
     return changed;
   }
-  Result<std::optional<Reply>> reply(const EventId& id) override { return inner_->reply(id); }
+  Result<std::optional<ReplyState>> reply(const EventId& id) override { return inner_->reply(id); }
   Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_->get(id); }
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     return inner_->list(filter, limit, cursor);

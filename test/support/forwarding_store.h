@@ -28,7 +28,7 @@ class ForwardingStore : public Store {
   Result<bool> set_paused(const std::string& destination, bool paused) override {
     return inner_.set_paused(destination, paused);
   }
-  Result<std::optional<Reply>> reply(const EventId& id) override { return inner_.reply(id); }
+  Result<std::optional<ReplyState>> reply(const EventId& id) override { return inner_.reply(id); }
   Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_.get(id); }
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     return inner_.list(filter, limit, cursor);

@@ -61,9 +61,10 @@ class RecordingChannel final : public Responder::Channel {
     ++responds_;
     if (!answer_) answer_ = std::move(response);
   }
-  void set_deadline(Time at, HttpResponse fallback) override {
+  void set_deadline(Time at, HttpResponse fallback, std::function<void()> passed) override {
     deadline_ = at;
     fallback_ = std::move(fallback);
+    passed_ = std::move(passed);
   }
   Executor& executor() override { return loop_; }
 
@@ -73,7 +74,9 @@ class RecordingChannel final : public Responder::Channel {
 
   // What a server does when the deadline passes unanswered.
   void pass_deadline() {
-    if (!answer_) answer_ = fallback_;
+    if (answer_) return;
+    answer_ = fallback_;
+    if (passed_) passed_();
   }
 
  private:
@@ -81,6 +84,7 @@ class RecordingChannel final : public Responder::Channel {
   std::optional<HttpResponse> answer_;
   std::optional<Time> deadline_;
   HttpResponse fallback_;
+  std::function<void()> passed_;
   int responds_ = 0;
 };
 

@@ -49,6 +49,7 @@ class ScriptedStore final : public Store {
     HK_TRY(health());
     return inner_->set_paused(destination, paused);
   }
+  Result<std::optional<ReplyState>> reply(const EventId& id) override { return inner_->reply(id); }
   Result<std::optional<EventDetail>> get(const EventId& id) override {
     HK_TRY(health());
     return inner_->get(id);
