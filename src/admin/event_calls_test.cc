@@ -33,6 +33,11 @@ TEST_F(AdminEvents, AListItemHasTheAgreedShape) {
                 R"(","state":"pending","duplicates":0,"size":7}],"next_cursor":null,"searched_until":null})");
 }
 
+TEST_F(AdminEvents, ASearchSaysWhetherItLookedIntoBodies) {
+  EXPECT_EQ(got("/api/v1/events?q=x").at("bodies_searched"), json::value(true));
+  EXPECT_FALSE(got("/api/v1/events").contains("bodies_searched"));
+}
+
 TEST_F(AdminEvents, AnEventThatNoDestinationWantedSaysSo) {
   const json::object event = shown(put(NewEventBuilder().to({}).build()));
   EXPECT_EQ(event.at("state"), "delivered");

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "admin/cursor_mark.h"
 #include "admin/live_hub.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -19,8 +18,7 @@ namespace hookonce {
 struct ListQuery {
   EventFilter filter;
   int limit = kListDefault;
-  std::optional<std::string> cursor;  // the store's
-  CursorMark mark;                    // of the next one
+  std::optional<std::string> cursor;
 };
 
 // The query of GET /api/v1/events.
@@ -28,8 +26,7 @@ Result<ListQuery> parse_list_query(std::string_view query, Time now);
 struct DeliveriesQuery {
   DeliveryFilter filter;
   int limit = kListDefault;
-  std::optional<std::string> cursor;  // the store's
-  CursorMark mark;                    // of the next one
+  std::optional<std::string> cursor;
 };
 // The query of GET /api/v1/deliveries.
 Result<DeliveriesQuery> parse_deliveries_query(std::string_view query);
@@ -38,8 +35,7 @@ Result<bool> parse_reveal(std::string_view query);
 struct RejectedQuery {
   std::optional<std::string> source;
   int limit = kListDefault;
-  std::optional<std::string> cursor;  // the store's
-  CursorMark mark;                    // of the next one
+  std::optional<std::string> cursor;
 };
 // The query of GET /api/v1/rejected.
 Result<RejectedQuery> parse_rejected_query(std::string_view query);
@@ -65,8 +61,7 @@ struct ReplaysBody {
   bool new_key = false;
   bool dry_run = false;
   std::optional<int> limit;           // events of one part
-  std::optional<std::string> cursor;  // of the part before, the store's
-  CursorMark mark;                    // of the next one
+  std::optional<std::string> cursor;  // of the part before
   bool is_part() const { return limit || cursor; }
   bool names_nothing() const;  // neither a filter nor `dead` nor a destination: all events would be sent again
 };

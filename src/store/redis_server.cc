@@ -296,10 +296,12 @@ Status RedisServer::check_marker(RedisConnection& connection, std::string_view m
   const std::string_view version = version_of(marker);
   if (version == kVersion || (version == kUnfinished && use_ != OpenFor::kServing)) return {};
   if (version != kUnfinished) {
+    const auto number = parse_digits(version);
     return precondition(
-        fmt::format("{}: the inbox there is of another version of hookonce, or not one at all; "
-                    "choose another ?prefix=",
-                    target_.shown));
+        number ? fmt::format("{}: the inbox there is of version {}, this program knows {}; use a{} hookonce",
+                             target_.shown, *number, kVersion, *number > parse_digits(kVersion) ? " newer" : "n older")
+               : fmt::format("{}: what lies under {}:inbox is no inbox of hookonce; choose another ?prefix=",
+                             target_.shown, target_.prefix));
   }
   HK_ASSIGN(const RedisAnswer answer, connection.call({"GET", copy_mark_name()}));
   const auto mark = decode_mark((*answer).text());

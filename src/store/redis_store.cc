@@ -193,6 +193,8 @@ class RedisStore final : public Store {
     return std::optional(std::move(detail));
   }
 
+  bool searches_bodies() const override { return false; }
+
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     EventPage page;
     HK_ASSIGN(Found found, find(filter, false, limit, cursor));
@@ -524,7 +526,11 @@ Result<std::unique_ptr<Store>> open_redis_store(std::string_view url, RedisClock
   const std::string shown = target.shown;
   auto store = std::make_unique<RedisStore>(std::move(target), clock, use);
   const Status opened = store->open();
-  if (!opened.ok()) return opened.with_context(fmt::format("store {}", shown));
+  if (!opened.ok()) {
+    // What the connection and the marker have to say names the server already.
+    const bool is_named = opened.message().rfind(shown, 0) == 0;
+    return opened.with_context(is_named ? "store" : fmt::format("store {}", shown));
+  }
   log_info("store.opened", {{"store", shown}});
   return std::unique_ptr<Store>(std::move(store));
 }

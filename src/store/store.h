@@ -248,6 +248,9 @@ class Store {
   // store serves. Cheap.
   virtual std::vector<std::string> weaknesses() { return {}; }
 
+  // Whether EventFilter::query looks into bodies too.
+  virtual bool searches_bodies() const { return true; }
+
   // The inbox as whole records, for copying it while no gateway runs; null where a backend cannot. Lives as long as
   // this.
   virtual InboxRecords* records() { return nullptr; }

@@ -315,4 +315,23 @@ def test_tls_to_redis_is_refused_by_name(binary, tmp_path, backend):
 
 def test_nobody_there_is_named_with_the_address(binary, tmp_path, backend):
     result = serve(binary, tmp_path, tables(backend, "redis://127.0.0.1:1"))
-    assert result.returncode != 0 and "redis://127.0.0.1:1/0" in result.stderr
+    assert result.returncode != 0 and result.stderr.count("redis://127.0.0.1:1/0") == 1, result.stderr
+
+
+@pytest.mark.parametrize("marker, said", [("99 ab", "is of version 99, this program knows 1; use a newer hookonce"),
+                                          ("0 ab", "is of version 0, this program knows 1; use an older hookonce"),
+                                          ("\x1b[2J", "is no inbox of hookonce; choose another ?prefix=")])
+def test_an_inbox_of_another_version_is_refused_with_the_program_that_takes_it(binary, tmp_path, backend, redis, marker, said):
+    redis.command("SET", "other:inbox", marker)
+    told = refused(binary, tmp_path, backend, redis.url(prefix="other"))
+    assert said in told and told.count("redis://") == 1 and "\x1b" not in told, told
+
+
+def test_a_search_says_that_it_left_bodies_out(binary, start, backend, redis):
+    gateway = start(tables(backend, redis.url()))
+    send(gateway, "evt_1")
+    found = request(gateway.admin, "GET", "/api/v1/events?q=evt_").json()
+    assert len(found["items"]) == 1 and found["bodies_searched"] is False
+    for text in ("evt_", "nothing of the kind"):
+        told = subprocess.run([binary, "events", "--search", text, "--admin", f"http://{gateway.admin}"], capture_output=True, text=True, timeout=60, check=False)
+        assert told.returncode == 0 and told.stdout.endswith("searched id, key and type; bodies are not searched on Redis\n"), told

@@ -89,6 +89,19 @@ def new_role(server, name, *statements):
     return name
 
 
+# The tables are of another version
+
+def test_a_gateway_that_runs_while_a_newer_one_changes_the_tables_says_so_and_loses_nothing(start, backend, postgres):
+    gateway = start(tables(backend, postgres.url("upgraded")))
+    assert send(gateway, "evt_1").status == 200
+    backend.wait_for(1)
+    # What a newer program's migration may do: the version goes up, and what the older one writes to is another table.
+    postgres.sql("UPDATE upgraded.schema_version SET version = 99; ALTER TABLE upgraded.contents RENAME TO newer_contents")
+    gateway.wait_until(lambda: send(gateway, "evt_2").status == 503)
+    wait_until_ill(gateway, "version 99", "use a newer hookonce")
+    assert {request.provider_id for request in backend.requests} == {"evt_1"}
+
+
 # The inbox is gone
 
 def test_a_dropped_schema_is_not_replaced_in_silence(start, backend, postgres):

@@ -47,6 +47,7 @@ class AuditedStore final : public Store {
     return changed;
   }
   Result<std::optional<ReplyState>> reply(const EventId& id) override { return inner_->reply(id); }
+  bool searches_bodies() const override { return inner_->searches_bodies(); }
   Result<std::optional<EventDetail>> get(const EventId& id) override { return inner_->get(id); }
   Result<EventPage> list(const EventFilter& filter, int limit, const std::optional<std::string>& cursor) override {
     return inner_->list(filter, limit, cursor);

@@ -50,6 +50,7 @@ class ScriptedStore final : public Store {
     return inner_->set_paused(destination, paused);
   }
   Result<std::optional<ReplyState>> reply(const EventId& id) override { return inner_->reply(id); }
+  bool searches_bodies() const override { return inner_->searches_bodies(); }
   Result<std::optional<EventDetail>> get(const EventId& id) override {
     HK_TRY(health());
     return inner_->get(id);
