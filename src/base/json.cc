@@ -1,5 +1,8 @@
 #include "base/json.h"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <limits>
 
 #include "base/json_scan.h"
@@ -15,8 +18,54 @@ Result<json::value> parse_json(std::string_view text) {
   return value;
 }
 
+namespace {
+
+bool has_double(const json::value& value) {
+  if (value.is_double()) return true;
+  if (const json::array* items = value.if_array()) return std::any_of(items->begin(), items->end(), has_double);
+  const json::object* members = value.if_object();
+  return members != nullptr &&
+         std::any_of(members->begin(), members->end(), [](const auto& member) { return has_double(member.value()); });
+}
+
+// The shortest plain decimal that reads back as the same number: 0.339, where the library writes 3.39E-1.
+void add_double(double number, std::string& out) {
+  char text[352];  // longer than any double in full
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), number, std::chars_format::fixed);
+  out.append(text, error == std::errc() ? end : text);
+}
+
+void add_value(const json::value& value, std::string& out) {
+  if (!has_double(value)) {
+    out += json::serialize(value);
+  } else if (const json::array* items = value.if_array()) {
+    out.push_back('[');
+    for (const json::value& item : *items) {
+      if (&item != items->data()) out.push_back(',');
+      add_value(item, out);
+    }
+    out.push_back(']');
+  } else if (const json::object* members = value.if_object()) {
+    char before = '{';
+    for (const auto& member : *members) {
+      out.push_back(before);
+      before = ',';
+      out += json::serialize(json::string_view(member.key()));
+      out.push_back(':');
+      add_value(member.value(), out);
+    }
+    out.push_back('}');
+  } else {
+    add_double(value.get_double(), out);
+  }
+}
+
+}  // namespace
+
 std::string to_json(const json::value& value) {
-  return json::serialize(value);
+  std::string text;
+  add_value(value, text);
+  return text;
 }
 
 namespace {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/json_scan.h"
 #include "test/support/asserts.h"
 
@@ -38,6 +40,25 @@ TEST(Json, MembersOfAnotherKindAreMissing) {
   EXPECT_EQ(json_int(*parsed, "d"), std::nullopt);
   EXPECT_EQ(json_int(*parsed, "s"), std::nullopt);
   EXPECT_EQ(json_string(json::value("not an object"), "s"), std::nullopt);
+}
+
+TEST(Json, NumbersAreWrittenAsPlainDecimals) {
+  const auto written = [](double number) { return to_json(json::value(number)); };
+  EXPECT_EQ(written(0.339), "0.339");
+  EXPECT_EQ(written(0), "0");
+  EXPECT_EQ(written(-1.5), "-1.5");
+  EXPECT_EQ(written(1e-7), "0.0000001");
+  EXPECT_EQ(written(12345678.25), "12345678.25");
+  EXPECT_EQ(written(1e21), "1000000000000000000000");
+  for (const double number : {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308}) {
+    EXPECT_EQ(std::strtod(written(number).c_str(), nullptr), number) << written(number);
+  }
+}
+
+TEST(Json, ANumberAmongOtherThingsChangesNothingElse) {
+  const json::value value = {{"a\"b", {1, 2.5, nullptr, true, "x\ny"}}, {"c", json::object()}, {"d", {{"e", 0.25}}}};
+  EXPECT_EQ(to_json(value), R"({"a\"b":[1,2.5,null,true,"x\ny"],"c":{},"d":{"e":0.25}})");
+  EXPECT_EQ(to_json(json::value({{"a", {1, 2}}})), json::serialize(json::value({{"a", {1, 2}}})));
 }
 
 }  // namespace
