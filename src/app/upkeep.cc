@@ -1,6 +1,7 @@
 #include "app/upkeep.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/bytes.h"
@@ -164,7 +165,6 @@ void Upkeep::measure(Time now) {
       .set(stats->oldest_pending ? seconds_between(*stats->oldest_pending, now) : 0);
   metrics().gauge("hookonce_store_log_bytes", "Size of the store's write-ahead log").set(stats->log_bytes);
   measure_destinations(*stats);
-  measure_pauses(*stats);
 }
 
 void Upkeep::measure_clock_skew() {
@@ -179,25 +179,18 @@ void Upkeep::measure_clock_skew() {
   }
 }
 
-void Upkeep::measure_pauses(const StoreStats& stats) {
+void Upkeep::measure_destinations(const StoreStats& stats) {
+  const std::map<std::string_view, std::int64_t> waiting(stats.pending_by_destination.begin(),
+                                                         stats.pending_by_destination.end());
+  // One that has nothing left is absent from the stats, so every name that was ever measured is measured again.
   for (const auto& [name, destination] : config()->destinations) measured_.insert(name);
+  for (const auto& [name, count] : stats.pending_by_destination) measured_.insert(name);
   measured_.insert(stats.paused.begin(), stats.paused.end());
   for (const std::string& name : measured_) {
-    const bool paused = std::find(stats.paused.begin(), stats.paused.end(), name) != stats.paused.end();
-    destination_counters(name).set_paused(paused);
-  }
-}
-
-void Upkeep::measure_destinations(const StoreStats& stats) {
-  // A destination that has nothing left is absent from the stats, so every known gauge falls to zero first.
-  for (auto& [name, gauge] : waiting_by_destination_) gauge->set(0);
-  for (const auto& [name, count] : stats.pending_by_destination) {
-    Gauge*& gauge = waiting_by_destination_[name];
-    if (gauge == nullptr) {
-      gauge = &metrics().gauge("hookonce_destination_waiting", "Deliveries pending or in flight by destination",
-                               {{"destination", name}});
-    }
-    gauge->set(count);
+    const auto found = waiting.find(name);
+    DestinationCounters& counters = destination_counters(name);
+    counters.set_waiting(found == waiting.end() ? 0 : found->second);
+    counters.set_paused(std::find(stats.paused.begin(), stats.paused.end(), name) != stats.paused.end());
   }
 }
 

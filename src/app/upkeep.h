@@ -44,7 +44,6 @@ class Upkeep {
   void prune(Time now);
   void apply_line_rules(Time now);
   void measure_destinations(const StoreStats& stats);
-  void measure_pauses(const StoreStats& stats);
   void measure_clock_skew();
   std::shared_ptr<const Config> config() const;
 
@@ -64,8 +63,7 @@ class Upkeep {
 
   // Only measure() touches these.
   std::optional<Time> measured_at_;
-  std::map<std::string, Gauge*, std::less<>> waiting_by_destination_;
-  std::set<std::string> measured_;  // destinations whose pauses are shown
+  std::set<std::string> measured_;  // destinations that are shown
 };
 
 }  // namespace hookonce

@@ -187,6 +187,22 @@ TEST_F(ConfigSectionsTest, AHiddenPlaceThatIsShownAsAKeyIsWarnedOf) {
   EXPECT_THAT(source_problems("redact = [\"json:/card/number\"]\ndedup_key = \"json:/card/id\""), IsEmpty());
 }
 
+TEST_F(ConfigSectionsTest, AHiddenPlaceWithinTheItemsOfABatchIsWarnedOf) {
+  const auto batch = [&](const std::string& redact) {
+    return problems(
+        "[sources.s]\nprovider = \"hmac\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\n"
+        "hmac = { header = \"X-S\" }\nitems = \"json:/events/*\"\ndedup_key = \"json:/id\"\nredact = [\"" +
+        redact + "\"]\n" + kDestination);
+  };
+  for (const char* hides : {"json:/events/*/id", "json:/events/*", "json:/events"}) {
+    EXPECT_THAT(batch(hides),
+                ElementsAre(HasSubstr("warning: sources.s.redact: hides `json:/events/*/id`, which dedup_key reads")))
+        << hides;
+  }
+  EXPECT_THAT(batch("json:/id"), IsEmpty()) << "of the whole body, not of an item";
+  EXPECT_THAT(batch("json:/events/*/card"), IsEmpty());
+}
+
 TEST_F(ConfigSectionsTest, ItemsNameAnArrayWhoseElementsHaveTheKey) {
   const auto batches = [&](const std::string& lines, const std::string& scheme = "header = \"X-S\"") {
     return "[sources.s]\nprovider = \"hmac\"\nsecrets = [\"env:SET\"]\ndestinations = [\"d\"]\nhmac = { " + scheme +

@@ -158,6 +158,17 @@ void warn_of_shown_key(ConfigTable& table, std::string_view key, const FieldSpec
                          field.text(), key));
 }
 
+// An item's key is shown nowhere, but whoever guesses it is told whether there is such an event.
+void warn_of_item_keys(ConfigTable& table, const SourceConfig& source) {
+  for (FieldSpec field : source.dedup_key) {
+    if (field.kind == FieldSpec::Kind::kJson) field.pointer = *source.items + "/*" + field.pointer;
+    if (!hides_field(source.redact, field)) continue;
+    table.warn("redact", fmt::format("hides `{}`, which dedup_key reads: an event is found by the value all the same "
+                                     "(`hookonce show KEY`); take another place for dedup_key",
+                                     field.text()));
+  }
+}
+
 void read_data_care(ConfigTable& table, SourceConfig& source) {
   Duration retention{};
   if (table.read("retention", kRetentionLimits, retention)) {
@@ -171,7 +182,11 @@ void read_data_care(ConfigTable& table, SourceConfig& source) {
     }
   }
   table.read("redact", source.redact);
-  for (const FieldSpec& field : source.dedup_key) warn_of_shown_key(table, "dedup_key", field, source);
+  if (source.items) {
+    warn_of_item_keys(table, source);
+  } else {
+    for (const FieldSpec& field : source.dedup_key) warn_of_shown_key(table, "dedup_key", field, source);
+  }
   if (source.ordering_key) warn_of_shown_key(table, "ordering_key", *source.ordering_key, source);
 }
 

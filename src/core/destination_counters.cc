@@ -30,6 +30,8 @@ DestinationCounters::DestinationCounters(const std::string& destination)
                             {{"destination", destination}})),
       paused_(metrics().gauge("hookonce_destination_paused", "1 while a destination is paused, else 0",
                               {{"destination", destination}})),
+      waiting_(metrics().gauge("hookonce_destination_waiting", "Deliveries pending or in flight by destination",
+                               {{"destination", destination}})),
       openings_(metrics().counter("hookonce_breaker_opened_total", "How often a destination's closed breaker opened",
                                   {{"destination", destination}})) {}
 

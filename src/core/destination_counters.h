@@ -30,6 +30,7 @@ class DestinationCounters {
 
   // For /metrics; the store is what decides.
   void set_paused(bool paused) { paused_.set(paused ? 1 : 0); }
+  void set_waiting(std::int64_t deliveries) { waiting_.set(deliveries); }  // pending or in flight
 
   Counter& delivered;  // attempts that succeeded
   Counter& failed;     // attempts that failed
@@ -38,6 +39,7 @@ class DestinationCounters {
  private:
   Gauge& open_;
   Gauge& paused_;
+  Gauge& waiting_;
   Counter& openings_;
   std::atomic<std::int64_t> open_until_{0};  // microseconds of the epoch; 0: closed
 };
