@@ -47,7 +47,8 @@ CheckedConfig check(const std::string& toml, const std::string& name, bool has_l
   CheckedConfig checked;
   for (ConfigProblem& problem : loaded.problems) {
     if (!has_lines) problem.line = 0;
-    (problem.warning ? checked.warnings : checked.errors).push_back(problem.text(name));
+    checked.problems.push_back(problem.text(name));
+    (problem.warning ? checked.warnings : checked.errors).push_back(checked.problems.back());
   }
   if (checked.errors.empty()) checked.config = std::make_shared<const Config>(std::move(loaded.config));
   return checked;
@@ -57,7 +58,7 @@ CheckedConfig check(const std::string& toml, const std::string& name, bool has_l
 
 CheckedConfig check_config_file(const std::string& file) {
   const Result<std::string> text = read_config(file);
-  if (!text.ok()) return {nullptr, {text.status().message()}, {}};
+  if (!text.ok()) return {nullptr, {text.status().message()}, {}, {text.status().message()}};
   return check(*text, file, true);
 }
 

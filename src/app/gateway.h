@@ -58,6 +58,7 @@ struct CheckedConfig {
   std::shared_ptr<const Config> config;  // null where a problem is an error
   std::vector<std::string> errors;       // complete lines for people
   std::vector<std::string> warnings;
+  std::vector<std::string> problems;  // both, in the order of the file
 };
 CheckedConfig check_config_file(const std::string& file);
 // The same for a text that stands nowhere (`forward`); `name` is shown in the place of the file.

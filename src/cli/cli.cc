@@ -76,16 +76,60 @@ std::string option_proposal(const CLI::App& command, const std::vector<std::stri
   return "";
 }
 
+// What the parser says of one option begins with "--name: "; the checks of option_checks.h go on with the value.
+std::string option_mistake(const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const std::size_t colon = said.find(": ");
+  if (colon == std::string::npos) return said;
+  const std::string name = said.substr(0, colon);
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return name + " " + said.substr(colon + 2);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && said.find(" missing") != std::string::npos)
+    return name + " needs a value";
+  return said;
+}
+
+// "copy, backup".
+std::string commands_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* child : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(child->get_name());
+  return join(names, ", ");
+}
+
+std::string mistake_text(const CLI::App& command, const std::string& words, const CLI::App& root,
+                         const CLI::ParseError& error) {
+  const std::vector<std::string> extras = root.remaining(true);
+  const bool lacks_command = command.get_require_subcommand_min() > 0;
+  const bool has_wrong_option = !extras.empty() && extras.front().rfind('-', 0) == 0;
+  if (lacks_command && !has_wrong_option && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return extras.empty() ? fmt::format("`hookonce{}` needs a command: {}", words, commands_of(command))
+                          : fmt::format("unknown command{} {}; there are {}", words, printable(extras.front()),
+                                        commands_of(command));
+  }
+  if (has_wrong_option || (!extras.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr))
+    return fmt::format("unexpected argument {}{}", printable(extras.front()), option_proposal(command, extras));
+  return printable(option_mistake(error));
+}
+
 int usage_mistake(const CLI::App& root, const CLI::ParseError& error) {
   const auto [command, words] = reached(root);
-  const std::vector<std::string> extras = root.remaining(true);
-  if (!extras.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    complain(fmt::format("unexpected argument {}{}", printable(extras.front()), option_proposal(*command, extras)));
-  } else {
-    complain(printable(error.what()));
-  }
+  complain(mistake_text(*command, words, root, error));
   complain(fmt::format("see `hookonce{} --help`", words));
   return kExitUsage;
+}
+
+// `hookonce help store copy` is `hookonce store copy --help`.
+int show_help(const CLI::App& root, const std::vector<std::string>& words) {
+  const CLI::App* command = &root;
+  for (const std::string& word : words) {
+    const auto found = command->get_subcommands([&word](const CLI::App* child) { return child->get_name() == word; });
+    if (found.empty()) return unknown_command(word);
+    command = found.front();
+  }
+  std::string parents;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) parents += " " + words[i];
+  say(command->help(command == &root ? "" : "hookonce" + parents));
+  return kExitDone;
 }
 
 int run(int argc, char** argv) {
@@ -104,6 +148,7 @@ int run(int argc, char** argv) {
   }
   // Before parsing, because a command is required otherwise.
   if (argc == 2 && argv[1] == std::string_view("--version")) return runs.at("version")();
+  if (argv[1] == std::string_view("help")) return show_help(root, {argv + 2, argv + argc});
   if (argv[1][0] != '-' && runs.count(argv[1]) == 0) return unknown_command(argv[1]);
   try {
     root.parse(argc, argv);
@@ -126,7 +171,8 @@ int run_cli(int argc, char** argv) {
   } catch (const std::exception& error) {
     complain(fmt::format("unexpected: {}", error.what()));
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  // Whoever reads only the first lines has what it wants, and hears nothing of the rest.
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && !reader_of_stdout_has_gone()) {
     if (status == kExitDone) status = kExitFailed;
     complain("standard output could not be written");
   }

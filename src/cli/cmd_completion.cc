@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/completion_text.h"
 #include "cli/man_text.h"
+#include "cli/option_checks.h"
 #include "cli/terminal.h"
 
 namespace hookonce {
@@ -14,10 +15,8 @@ namespace hookonce {
 Run add_completion(CLI::App& root) {
   CLI::App* command = root.add_subcommand("completion", "Print a completion script for bash, zsh or fish");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->type_name("");
+  take_one_of(*command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->type_name(""),
+              {"bash", "zsh", "fish"});
   command->footer(
       "Examples:\n"
       "  source <(hookonce completion bash)\n"

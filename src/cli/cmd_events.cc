@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/event_filter.h"
 #include "cli/event_text.h"
+#include "cli/option_checks.h"
 #include "cli/terminal.h"
 
 namespace hookonce {
@@ -27,7 +28,8 @@ struct EventsOptions {
 
 struct Listed {
   json::array items;
-  json::value next = nullptr;  // cursor behind the last item
+  json::value next = nullptr;   // cursor behind the last item
+  bool without_bodies = false;  // the store's search has left bodies out
 };
 
 // Pages until there are `limit` items or no more. One may be empty and not the last: a call looks for a while only.
@@ -43,6 +45,8 @@ Result<Listed> list(const AdminClient& client, const FilterTerms& terms, int lim
     json::value* items = object != nullptr ? object->if_contains("items") : nullptr;
     if (items == nullptr || !items->is_array()) return unavailable("the gateway's list of events has no items");
     for (json::value& item : items->get_array()) listed.items.push_back(std::move(item));
+    const json::value* bodies = object->if_contains("bodies_searched");
+    listed.without_bodies = bodies != nullptr && *bodies == json::value(false);
     const json::value* next = object->if_contains("next_cursor");
     listed.next = next != nullptr && next->is_string() ? *next : json::value(nullptr);
     if (listed.next.is_null()) break;
@@ -61,6 +65,7 @@ int events(const EventsOptions& options) {
     json::object page;
     page["items"] = std::move(listed->items);
     page["next_cursor"] = std::move(listed->next);
+    if (!options.filter.search.empty()) page["bodies_searched"] = !listed->without_bodies;
     say(to_json(page) + "\n");
   } else if (listed->items.empty()) {
     say(options.filter.empty() ? "no events yet\n" : "no events match\n");
@@ -68,6 +73,8 @@ int events(const EventsOptions& options) {
     say(events_text(listed->items, stdout_wants_colour()));
     if (listed->next.is_string()) say(fmt::format("{} shown, there are more: --limit N\n", listed->items.size()));
   }
+  if (listed->without_bodies && !options.admin.json)
+    say("searched id, key and type; bodies are not searched on Redis\n");
   return kExitDone;
 }
 
@@ -77,10 +84,9 @@ Run add_events(CLI::App& root) {
   CLI::App* command = root.add_subcommand("events", "List events, newest first");
   const auto options = std::make_shared<EventsOptions>();
   add_event_filter(*command, options->filter);
-  command->add_option("--limit", options->limit, "How many at most")
-      ->check(CLI::Range(1, kLimitMax))
-      ->type_name("N")
-      ->capture_default_str();
+  take_whole_number(
+      *command->add_option("--limit", options->limit, "How many at most")->type_name("N")->capture_default_str(),
+      {1, kLimitMax});
   add_admin_options(*command, options->admin);
   command->footer(
       "Examples:\n"

@@ -14,8 +14,11 @@
 #include "cli/gateway_run.h"
 #include "cli/live_lines.h"
 #include "cli/log_options.h"
+#include "cli/option_checks.h"
+#include "cli/provider_choice.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "http/server.h"
 
 namespace hookonce {
 
@@ -46,6 +49,20 @@ bool says_taken(const Status& status, const std::string& address) {
          status.message().rfind("listen " + address + ": address in use", 0) == 0;
 }
 
+// Takes the address and gives it back. An inbox is a file in somebody's folder: none is made where the gateway cannot
+// run.
+Status check_free(const std::string& listen) {
+  struct Nobody final : HttpHandler {
+    HeadDecision on_head(const HttpRequest&) override { return {error_response(503, "starting", "starting"), 0}; }
+    void on_request(HttpRequest, Responder) override {}
+  } nobody;
+  HttpServerOptions options;
+  options.listen = {listen};
+  HK_ASSIGN(const auto server, HttpServer::start(options, nobody, system_clock()));
+  server->stop(Duration::zero());
+  return {};
+}
+
 int forward(const Forward& given) {
   apply(given.log);
   // These have a line of their own on standard output; a terminal would show each of them twice.
@@ -65,6 +82,7 @@ int forward(const Forward& given) {
     complain_of_mistakes(mistakes, kNothingStarted);
     return kExitUsage;
   }
+  if (const Status status = check_free(given.forward.listen); !status.ok()) return complain_of_start(status);
 
   // Closing the terminal ends it as Ctrl-C does: there is no configuration to read again.
   Signals signals(Signals::Hangup::kStops);
@@ -104,7 +122,10 @@ Run add_forward(CLI::App& root) {
   // The lines of `forward` tell the ordinary course, so that the log keeps to what needs a person.
   given->log.level = "warn";
   ForwardOptions& options = given->forward;
-  command->add_option("PROVIDER", options.provider, "Who sends: stripe, slack, github, ...")->required()->type_name("");
+  offer(*command->add_option("PROVIDER", options.provider, "Who sends: stripe, slack, github, ...")
+             ->required()
+             ->type_name(""),
+        signing_provider_names());
   command
       ->add_option("--secret", options.secrets,
                    "The provider's signing secret: a literal, env:NAME or file:PATH; may be repeated")

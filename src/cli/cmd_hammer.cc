@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "cli/commands.h"
 #include "cli/hammer_verdict.h"
+#include "cli/option_checks.h"
 #include "cli/progress_bar.h"
 #include "cli/sample_sender.h"
 #include "cli/terminal.h"
@@ -193,14 +194,14 @@ Run add_hammer(CLI::App& root) {
       root.add_subcommand("hammer", "Fire concurrent copies of events at a webhook endpoint and judge it");
   const auto given = std::make_shared<Hammer>();
   add_sample_options(*command, given->sample);
-  command->add_option("--events", given->events, "Number of different events")
-      ->type_name("N")
-      ->check(CLI::Range(1, kEventsMax))
-      ->capture_default_str();
-  command->add_option("--copies", given->copies, "Copies of each event, on the way at the same time")
-      ->type_name("K")
-      ->check(CLI::Range(1, kCopiesMax))
-      ->capture_default_str();
+  take_whole_number(*command->add_option("--events", given->events, "Number of different events")
+                         ->type_name("N")
+                         ->capture_default_str(),
+                    {1, kEventsMax});
+  take_whole_number(*command->add_option("--copies", given->copies, "Copies of each event, on the way at the same time")
+                         ->type_name("K")
+                         ->capture_default_str(),
+                    {1, kCopiesMax});
   command->add_option("--spread", given->spread, "Time from the first to the last copy of an event")
       ->type_name("DUR")
       ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "cli/admin_client.h"
 #include "cli/commands.h"
 #include "cli/event_filter.h"
+#include "cli/option_checks.h"
 #include "cli/rejected_text.h"
 #include "cli/terminal.h"
 
@@ -121,10 +122,9 @@ Run add_rejected(CLI::App& root) {
   CLI::App* command = root.add_subcommand("rejected", "List rejected requests and why, or accept them after all");
   const auto options = std::make_shared<RejectedOptions>();
   command->add_option("--source", options->source, "Requests to this source only")->type_name("S")->check(refuse_empty);
-  command->add_option("--limit", options->limit, "How many at most")
-      ->check(CLI::Range(1, kLimitMax))
-      ->type_name("N")
-      ->capture_default_str();
+  take_whole_number(
+      *command->add_option("--limit", options->limit, "How many at most")->type_name("N")->capture_default_str(),
+      {1, kLimitMax});
   command
       ->add_option("--accept", options->accept,
                    "Verify these again, with today's secrets as of the moment of their arrival; `all` takes every one")

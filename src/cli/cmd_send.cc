@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/input_file.h"
+#include "cli/option_checks.h"
 #include "cli/sample_sender.h"
 #include "cli/terminal.h"
 #include "cli/volley.h"
@@ -38,6 +39,7 @@ struct Plan {
   std::string id;
   std::string body;  // empty: a sample
   Duration gap{};
+  std::optional<std::string> dedup_key{};  // by the provider's default; of every copy
 };
 
 // The provider reads some ids from the body, and a given body is sent as it is.
@@ -66,6 +68,11 @@ Result<Plan> plan(const Send& given) {
     sample.body = plan.body;
     if (!given.id.empty()) HK_TRY(check_id_counts(plan.sender, given, sample));
   }
+  SampleRequest first;
+  first.id = plan.id;
+  first.body = plan.body;
+  HK_ASSIGN(const ClientRequest trial, plan.sender.request(first, system_clock().wall()));
+  HK_ASSIGN(plan.dedup_key, plan.sender.dedup_key(trial));
   return plan;
 }
 
@@ -116,13 +123,14 @@ std::string detail_of(const ClientResponse& response) {
   return std::string(trim(detail));
 }
 
-void print_answer(const Send& given, int number, const ClientResponse& response) {
+void print_answer(const Send& given, const Plan& plan, int number, const ClientResponse& response) {
   const double ms = std::chrono::duration<double, std::milli>(response.duration).count();
   if (given.json) {
     const bool answered = response.result == ClientResponse::Result::kAnswered;
     json::object line = {{"number", number},
                          {"status", answered ? json::value(response.status) : json::value(nullptr)},
                          {"latency_ms", ms},
+                         {"dedup_key", plan.dedup_key ? json::value(to_utf8(*plan.dedup_key)) : json::value(nullptr)},
                          {"detail", json::string(to_utf8(detail_of(response)))},
                          {"body", json::string(to_utf8(foreign_body(response)))}};
     say(to_json(line) + "\n");
@@ -157,11 +165,14 @@ int send(const Send& given) {
   bool all_good = true;
   const auto answered = [&](int index, const ClientResponse& response) {
     all_good &= is_success(response);
-    print_answer(given, index + 1, response);
+    print_answer(given, *planned, index + 1, response);
   };
-  if (!given.json)
-    say(fmt::format("{} {} to {}\n", given.sample.provider, planned->body.empty() ? planned->id : given.body_file,
-                    given.sample.to));
+  if (!given.json) {
+    say(fmt::format("{} {} to {}, {}\n", given.sample.provider, planned->body.empty() ? planned->id : given.body_file,
+                    given.sample.to,
+                    planned->dedup_key ? "dedup key " + printable(*planned->dedup_key)
+                                       : "no dedup key but what the source's dedup_key names"));
+  }
   if (given.concurrent) {
     std::vector<Shot> shots;
     for (int i = 0; i < given.times; ++i) shots.push_back(shot(i, planned->gap * i));
@@ -186,10 +197,11 @@ Run add_send(CLI::App& root) {
   command->add_option("--body", given->body_file, "A file with the body, sent byte for byte; default a sample")
       ->type_name("FILE");
   command->add_option("--id", given->id, "The event id; default a new one")->type_name("ID");
-  command->add_option("--times", given->times, "How often the same event is sent, each time freshly signed")
-      ->type_name("N")
-      ->check(CLI::Range(1, kTimesMax))
-      ->capture_default_str();
+  take_whole_number(
+      *command->add_option("--times", given->times, "How often the same event is sent, each time freshly signed")
+           ->type_name("N")
+           ->capture_default_str(),
+      {1, kTimesMax});
   command->add_option("--gap", given->gap, "Time between the starts of two copies")
       ->type_name("DUR")
       ->capture_default_str();

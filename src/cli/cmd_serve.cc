@@ -7,6 +7,7 @@
 
 #include "app/gateway.h"
 #include "cli/commands.h"
+#include "cli/event_filter.h"
 #include "cli/gateway_run.h"
 #include "cli/log_options.h"
 #include "cli/signals.h"
@@ -41,11 +42,8 @@ void reload(Gateway& gateway, const std::string& file) {
 int serve(const ServeOptions& options) {
   apply(options.log);
   const CheckedConfig checked = check_config_file(options.config);
-  for (const std::string& warning : checked.warnings) complain(warning);
-  if (!checked.config) {
-    complain_of_mistakes(checked.errors, kNothingStarted);
-    return kExitUsage;
-  }
+  complain_of_config(checked, kNothingStarted);
+  if (!checked.config) return kExitUsage;
 
   Signals signals(Signals::Hangup::kReloads);
   FailureNote failure([&signals] { signals.wake(); });
@@ -77,7 +75,10 @@ int serve(const ServeOptions& options) {
 Run add_serve(CLI::App& root) {
   CLI::App* command = root.add_subcommand("serve", "Run the gateway in the foreground");
   const auto options = std::make_shared<ServeOptions>();
-  command->add_option("--config", options->config, "The configuration file (TOML)")->required()->type_name("FILE");
+  command->add_option("--config", options->config, "The configuration file (TOML)")
+      ->required()
+      ->check(refuse_empty)
+      ->type_name("FILE");
   add_log_options(*command, options->log);
   command->footer(
       "When it takes requests, one line stands on standard output:\n"

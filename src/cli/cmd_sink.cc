@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "cli/commands.h"
+#include "cli/option_checks.h"
 #include "cli/provider_choice.h"
 #include "cli/signals.h"
 #include "cli/sink.h"
@@ -90,7 +91,7 @@ int sink(const SinkCommand& given) {
   server_options.threads = kThreads;
   auto server = HttpServer::start(server_options, sink, system_clock());
   if (!server.ok()) {
-    complain(fmt::format("--listen {}: {}", given.listen, server.status().message()));
+    complain("--" + server.status().message());  // "listen ADDR: ..."
     return server.code() == Code::kInvalid || server.code() == Code::kPrecondition ? kExitUsage : kExitFailed;
   }
   const std::string address = (*server)->addresses().front();
@@ -117,18 +118,21 @@ Run add_sink(CLI::App& root) {
   command->add_option("--listen", given->listen, "Address to listen on; port 0 takes a free one")
       ->type_name("ADDR")
       ->capture_default_str();
-  command->add_option("--status", given->status, "Status of the answers")
-      ->type_name("CODE")
-      ->check(CLI::Range(200, 599))
-      ->capture_default_str();
+  take_whole_number(*command->add_option("--status", given->status, "Status of the answers")
+                         ->type_name("CODE")
+                         ->capture_default_str(),
+                    {200, 599});
   command->add_option("--delay", given->delay, "How long each answer waits")->type_name("DUR")->capture_default_str();
-  command->add_option("--fail-first", given->fail_first, "Answer the first N requests of each event id with 500")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  command
-      ->add_option("--verify", given->verify.provider, "Verify signatures as this provider's; others are answered 401")
-      ->type_name("PROVIDER");
+  take_whole_number(
+      *command->add_option("--fail-first", given->fail_first, "Answer the first N requests of each event id with 500")
+           ->type_name("N")
+           ->capture_default_str(),
+      {0, 1'000'000});
+  offer(*command
+             ->add_option("--verify", given->verify.provider,
+                          "Verify signatures as this provider's; others are answered 401")
+             ->type_name("PROVIDER"),
+        provider_names());
   command
       ->add_option("--secret", given->verify.secrets,
                    "The secret for --verify: a literal, env:NAME or file:PATH; may be repeated")

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/event_filter.h"
 #include "cli/fact_text.h"
+#include "cli/option_checks.h"
 #include "cli/terminal.h"
 
 namespace hookonce {
@@ -67,7 +68,8 @@ Run add_tail(CLI::App& root) {
   command->add_option("--destination", options->destination, "Attempts at this destination only")
       ->type_name("D")
       ->check(refuse_empty);
-  command->add_option("--count", options->count, "End after so many facts")->check(CLI::Range(1, 1'000'000));
+  take_whole_number(*command->add_option("--count", options->count, "End after so many facts")->type_name("N"),
+                    {1, 1'000'000});
   add_admin_options(*command, options->admin);
   command->footer(
       "It begins now; `hookonce events` shows what came before. Ctrl-C ends it.\n"

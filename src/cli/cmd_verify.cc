@@ -10,6 +10,7 @@
 #include "cli/captured_request.h"
 #include "cli/commands.h"
 #include "cli/input_file.h"
+#include "cli/option_checks.h"
 #include "cli/provider_choice.h"
 #include "cli/terminal.h"
 #include "provider/vector.h"
@@ -122,11 +123,12 @@ int verify(const Verify& given) {
 Run add_verify(CLI::App& root) {
   CLI::App* command = root.add_subcommand("verify", "Verify a captured request offline, or a file of vectors");
   const auto given = std::make_shared<Verify>();
-  command
-      ->add_option("PROVIDER", given->choice.provider,
-                   "Whose request: stripe, slack, github, standard_webhooks (svix), hmac, token, none")
-      ->required()
-      ->type_name("");
+  offer(*command
+             ->add_option("PROVIDER", given->choice.provider,
+                          "Whose request: stripe, slack, github, standard_webhooks (svix), hmac, token, none")
+             ->required()
+             ->type_name(""),
+        provider_names());
   command->add_option("--secret", given->choice.secrets, "A secret: a literal, env:NAME or file:PATH; may be repeated")
       ->expected(1)
       ->take_all()

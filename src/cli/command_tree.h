@@ -14,7 +14,8 @@ namespace hookonce {
 struct OptionInfo {
   std::vector<std::string> names;  // "--config", "-h"; empty for a positional argument
   std::string about;
-  std::string value;  // what it takes: "FILE", "N"; empty for a flag
+  std::string value;               // what it takes: "FILE", "N"; empty for a flag
+  std::vector<std::string> words;  // that it takes, or the best known of them; empty: none to name
 };
 
 struct CommandInfo {
@@ -26,6 +27,6 @@ struct CommandInfo {
   std::vector<CommandInfo> commands;
 };
 
-CommandInfo command_tree(const CLI::App& root);
+CommandInfo command_tree(CLI::App& root);  // which stays as it is
 
 }  // namespace hookonce

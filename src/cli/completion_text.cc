@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
+
 namespace hookonce {
 
 namespace {
@@ -23,7 +25,7 @@ std::string words_of(const CommandInfo& command) {
   std::string words;
   for (const CommandInfo& child : command.commands) words += child.name + " ";
   for (const OptionInfo& option : command.options) {
-    for (const std::string& name : option.names) words += name + " ";
+    for (const std::string& name : option.names.empty() ? option.words : option.names) words += name + " ";
   }
   if (!words.empty()) words.pop_back();
   return words;
@@ -44,7 +46,8 @@ void add_bash_cases(const CommandInfo& command, std::string& out) {
     if (option.names.empty() || option.value.empty()) continue;
     std::string names;
     for (const std::string& name : option.names) names += (names.empty() ? "" : "|") + name;
-    out += fmt::format("      case $previous in {}) words=; files={} ;; esac\n", names, takes_file(option) ? 1 : 0);
+    out += fmt::format("      case $previous in {}) words={}; files={} ;; esac\n", names,
+                       quoted(join(option.words, " ")), takes_file(option) ? 1 : 0);
   }
   out += "      ;;\n";
   for (const CommandInfo& child : command.commands) add_bash_cases(child, out);
@@ -82,6 +85,15 @@ complete -o filenames -F _hookonce hookonce
 
 void add_zsh_cases(const CommandInfo& command, std::string& out) {
   out += fmt::format("    {})\n", quoted(command.path));
+  for (const OptionInfo& option : command.options) {
+    if (option.words.empty()) continue;
+    if (option.names.empty()) {
+      out += fmt::format("      compadd -- {}\n", join(option.words, " "));
+    } else {
+      out += fmt::format("      if [[ $previous == ({}) ]]; then compadd -- {}; return; fi\n", join(option.names, "|"),
+                         join(option.words, " "));
+    }
+  }
   if (!command.commands.empty()) {
     out += "      words=(";
     for (const CommandInfo& child : command.commands) out += " " + quoted(child.name + ":" + child.about);
@@ -134,6 +146,9 @@ void add_fish_lines(const CommandInfo& command, std::string& out) {
   for (const OptionInfo& option : command.options) {
     if (option.names.empty()) {
       if (takes_file(option)) out += fmt::format("complete -c hookonce -n {} -F\n", condition);
+      if (!option.words.empty()) {
+        out += fmt::format("complete -c hookonce -n {} -a {}\n", condition, quoted(join(option.words, " ")));
+      }
       continue;
     }
     out += fmt::format("complete -c hookonce -n {}", condition);
@@ -141,6 +156,7 @@ void add_fish_lines(const CommandInfo& command, std::string& out) {
       out += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (!option.value.empty()) out += takes_file(option) ? " -r -F" : " -x";
+    if (!option.words.empty()) out += fmt::format(" -a {}", quoted(join(option.words, " ")));
     out += fmt::format(" -d {}\n", quoted(option.about));
   }
   for (const CommandInfo& child : command.commands) add_fish_lines(child, out);

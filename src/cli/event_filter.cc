@@ -5,10 +5,17 @@
 #include <CLI/CLI.hpp>
 
 #include "base/bytes.h"
+#include "cli/option_checks.h"
 #include "cli/terminal.h"
 #include "core/model.h"
 
 namespace hookonce {
+
+namespace {
+
+const std::vector<std::string> kEventStates = {"pending", "delivered", "dead"};
+
+}  // namespace
 
 bool EventFilterOptions::empty() const {
   return source.empty() && type.empty() && state.empty() && key.empty() && since.empty() && until.empty() &&
@@ -22,7 +29,8 @@ std::string refuse_empty(const std::string& value) {
 void add_event_filter(CLI::App& command, EventFilterOptions& options) {
   command.add_option("--source", options.source, "Only events of this source")->type_name("S")->group("Filters");
   command.add_option("--type", options.type, "Only events of exactly this type")->type_name("T")->group("Filters");
-  command.add_option("--state", options.state, "pending, delivered or dead")->type_name("ST")->group("Filters");
+  offer(*command.add_option("--state", options.state, "pending, delivered or dead")->type_name("ST")->group("Filters"),
+        kEventStates);
   command.add_option("--key", options.key, "Only events with exactly this dedup key")->type_name("K")->group("Filters");
   command.add_option("--since", options.since, "Received at or after: RFC 3339, or an age such as 1h")
       ->type_name("T")
@@ -30,7 +38,8 @@ void add_event_filter(CLI::App& command, EventFilterOptions& options) {
   command.add_option("--until", options.until, "Received before: RFC 3339, or an age such as 1h")
       ->type_name("T")
       ->group("Filters");
-  command.add_option("--search", options.search, "This text in id, key, type or body")
+  command
+      .add_option("--search", options.search, "This text in id, key, type or body; on Redis in id, key and type alone")
       ->type_name("Q")
       ->group("Filters");
   for (CLI::Option* option : command.get_options([](const CLI::Option* o) { return o->get_group() == "Filters"; })) {
@@ -57,9 +66,9 @@ Result<FilterTerms> filter_terms(const EventFilterOptions& options, Time now) {
   add("source", options.source);
   add("type", options.type);
   if (!options.state.empty() && !parse_event_state(options.state)) {
-    const auto near = nearest(options.state, {"pending", "delivered", "dead"});
-    return invalid(fmt::format("--state {}: {}", printable(options.state),
-                               near ? fmt::format("did you mean {}?", *near) : "one of pending, delivered, dead"));
+    const auto near = nearest(options.state, kEventStates);
+    return invalid(fmt::format("--state {}: must be one of {}{}", printable(options.state), join(kEventStates, ", "),
+                               near ? fmt::format("; did you mean {}?", *near) : ""));
   }
   add("state", options.state);
   add("key", options.key);

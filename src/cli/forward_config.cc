@@ -5,29 +5,16 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "cli/provider_choice.h"
 #include "cli/terminal.h"
 #include "provider/registry.h"
 
 namespace hookonce {
 
-namespace {
-
-std::vector<std::string> forwardable_names() {
-  std::vector<std::string> names;
-  for (const ProviderTraits& traits : all_provider_traits()) {
-    if (traits.needs_token || !traits.needs_secret) continue;
-    names.emplace_back(traits.name);
-    if (!traits.alias.empty()) names.emplace_back(traits.alias);
-  }
-  return names;
-}
-
-}  // namespace
-
 Status check_forward_provider(const ForwardOptions& options) {
   const Provider* provider = find_provider(options.provider);
   if (provider == nullptr) {
-    const std::vector<std::string> names = forwardable_names();
+    const std::vector<std::string> names = signing_provider_names();
     const auto near = nearest(options.provider, names);
     return invalid(fmt::format("unknown provider {}; {}", printable(options.provider),
                                near ? fmt::format("did you mean {}?", *near) : "one of " + join(names, ", ")));

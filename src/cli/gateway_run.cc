@@ -16,6 +16,11 @@ std::string ready_line(const Gateway& gateway) {
                      gateway.admin_address());
 }
 
+void complain_of_config(const CheckedConfig& checked, std::string_view ending) {
+  for (const std::string& problem : checked.problems) complain(problem);
+  if (!checked.config) complain(counted(checked.errors.size(), "mistake") + std::string(ending));
+}
+
 int complain_of_start(const Status& status) {
   if (status.code() == Code::kInvalid || status.code() == Code::kPrecondition) {
     complain_of_mistakes({status.message()}, kNothingStarted);
@@ -40,11 +45,9 @@ std::optional<Status> FailureNote::get() const {
 }
 
 void end_overdue_drain() {
-  // By the log, which waits for nobody: whoever reads standard error may be what hangs.
-  log_warn("drain.cut_short",
-           {{"reason",
-             "the store or a destination hangs; nothing that was acknowledged is lost, and what was in flight is sent "
-             "again when its lease is over"}});
+  complain(
+      "the drain was cut short, because the store or a destination hangs; nothing that was acknowledged is lost, and "
+      "what was in flight is sent again when its lease is over");
   std::_Exit(kExitDone);
 }
 

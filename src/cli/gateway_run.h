@@ -16,6 +16,11 @@ inline constexpr std::string_view kNothingStarted = ", nothing was started";
 // "hookonce: ready ingest=IP:PORT[,IP:PORT] admin=IP:PORT" and its line end.
 std::string ready_line(const Gateway& gateway);
 
+// Complains of every mistake of the configuration, warnings among them, and of how many mistakes there were: "2
+// mistakes"
+// + ending.
+void complain_of_config(const CheckedConfig& checked, std::string_view ending);
+
 // Complains of a gateway that did not start; the exit status is 2 where a person must mend something, else 1.
 int complain_of_start(const Status& status);
 

@@ -2,17 +2,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/option_checks.h"
+
 namespace hookonce {
 
 void add_log_options(CLI::App& command, LogOptions& options) {
-  command.add_option("--log-format", options.format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command.add_option("--log-level", options.level, "debug, info, warn, error or off")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
-      ->type_name("LEVEL")
-      ->capture_default_str();
+  CLI::Option* format = command.add_option("--log-format", options.format, "text or json")->type_name("FORMAT");
+  take_one_of(*format->capture_default_str(), {"text", "json"});
+  CLI::Option* level =
+      command.add_option("--log-level", options.level, "debug, info, warn, error or off")->type_name("LEVEL");
+  take_one_of(*level->capture_default_str(), {"debug", "info", "warn", "error", "off"});
 }
 
 void apply(const LogOptions& options) {

@@ -9,13 +9,32 @@
 
 namespace hookonce {
 
-Result<const Provider*> choose_provider(std::string_view name) {
-  if (const Provider* provider = find_provider(name)) return provider;
+namespace {
+
+template <typename Wanted>
+std::vector<std::string> names_of(Wanted wanted) {
   std::vector<std::string> names;
   for (const ProviderTraits& traits : all_provider_traits()) {
+    if (!wanted(traits)) continue;
     names.emplace_back(traits.name);
     if (!traits.alias.empty()) names.emplace_back(traits.alias);
   }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> provider_names() {
+  return names_of([](const ProviderTraits&) { return true; });
+}
+
+std::vector<std::string> signing_provider_names() {
+  return names_of([](const ProviderTraits& traits) { return traits.needs_secret && !traits.needs_token; });
+}
+
+Result<const Provider*> choose_provider(std::string_view name) {
+  if (const Provider* provider = find_provider(name)) return provider;
+  const std::vector<std::string> names = provider_names();
   const auto near = nearest(name, names);
   return invalid(fmt::format("unknown provider {}; {}", printable(name),
                              near ? fmt::format("did you mean {}?", *near) : "one of " + join(names, ", ")));

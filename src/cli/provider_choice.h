@@ -21,6 +21,11 @@ struct ProviderChoice {
   std::string header;                // where the provider leaves the header to the user
 };
 
+// With their aliases; those whose requests `send`, `hammer` and `forward` can sign or take without a configuration
+// file.
+std::vector<std::string> provider_names();
+std::vector<std::string> signing_provider_names();
+
 // kInvalid names the providers, and the nearest one where it can be meant.
 Result<const Provider*> choose_provider(std::string_view name);
 

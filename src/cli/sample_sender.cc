@@ -8,7 +8,9 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
+#include "cli/option_checks.h"
 #include "cli/provider_choice.h"
+#include "core/dedup.h"
 
 namespace hookonce {
 
@@ -29,10 +31,12 @@ Status check_header(const ProviderTraits& traits, const std::string& header) {
 }  // namespace
 
 void add_sample_options(CLI::App& command, SampleOptions& options) {
-  command
-      .add_option("PROVIDER", options.provider, "Whose events: stripe, slack, github, standard_webhooks (svix), hmac")
-      ->required()
-      ->type_name("");
+  offer(*command
+             .add_option("PROVIDER", options.provider,
+                         "Whose events: stripe, slack, github, standard_webhooks (svix), hmac")
+             ->required()
+             ->type_name(""),
+        signing_provider_names());
   command.add_option("--to", options.to, "The webhook endpoint")->required()->type_name("URL");
   command.add_option("--secret", options.secret, "The signing secret: a literal, env:NAME or file:PATH")
       ->required()
@@ -78,6 +82,24 @@ Result<ClientRequest> SampleSender::request(SampleRequest sample, Time wall) con
   request.body = std::make_shared<const std::string>(std::move(message.body));
   request.timeout = kAnswerWithin;
   return request;
+}
+
+Result<std::optional<std::string>> SampleSender::dedup_key(const ClientRequest& request) const {
+  BindSettings settings;
+  settings.secrets = {secret_};
+  settings.tolerance = provider_->traits().tolerance;
+  if (!header_.empty()) {
+    settings.hmac = HmacScheme{};
+    settings.hmac->header = header_;
+  }
+  HK_ASSIGN(const auto bound, provider_->bind(settings));
+  HttpRequest arriving;
+  arriving.method = "POST";
+  arriving.headers = request.headers;
+  arriving.body = *request.body;
+  const Identity identity = bound->identify(arriving);
+  if (!identity.body.ok() || !identity.key) return std::optional<std::string>();
+  return std::optional(key_text(*identity.key));
 }
 
 std::string answer_text(const ClientResponse& response) {

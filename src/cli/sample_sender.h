@@ -39,6 +39,8 @@ class SampleSender {
   std::string fresh_id() const;
   // Signed as of `wall`. Type and header are the options'.
   Result<ClientRequest> request(SampleRequest sample, Time wall) const;
+  // What a source of this provider without a dedup_key of its own takes as the request's; nullopt: nothing.
+  Result<std::optional<std::string>> dedup_key(const ClientRequest& request) const;
 
  private:
   const Provider* provider_ = nullptr;

@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -123,6 +124,11 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 void say(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+bool reader_of_stdout_has_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
 void complain(std::string_view line) {

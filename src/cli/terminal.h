@@ -34,6 +34,7 @@ std::size_t width_of(std::string_view text);
 std::string counted(std::size_t count, std::string_view noun);
 
 void say(std::string_view text);       // to standard output, as it is
+bool reader_of_stdout_has_gone();      // standard output is a pipe that nobody reads any more
 void complain(std::string_view line);  // "hookonce: <line>" to standard error
 
 // Complains of each error and of how many there were: "2 mistakes" + ending.

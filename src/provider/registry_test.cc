@@ -3,7 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
 
+#include "base/bytes.h"
+#include "core/dedup.h"
 #include "test/support/asserts.h"
 
 namespace hookonce {
@@ -73,6 +79,59 @@ TEST(Registry, RefusedSecretIsNamedByPositionAndNeverShown) {
   EXPECT_EQ(status.code(), Code::kInvalid);
   EXPECT_NE(status.message().find("secret 2"), std::string::npos) << status.message();
   EXPECT_EQ(status.message().find("!!!!"), std::string::npos) << status.message();
+}
+
+// The rows of docs/configuration.md's table of default dedup keys: cells without blanks around them.
+std::vector<std::vector<std::string>> documented_keys() {
+  std::ifstream file(std::string(HOOKONCE_SOURCE_DIR) + "/docs/configuration.md");
+  std::vector<std::vector<std::string>> rows;
+  std::string line;
+  while (std::getline(file, line) && line.rfind("| provider | requests | default dedup key |", 0) != 0) continue;
+  std::getline(file, line);  // the rule below the heads
+  while (std::getline(file, line) && line.rfind("| ", 0) == 0) {
+    std::vector<std::string> cells;
+    for (const std::string_view cell : split(std::string_view(line).substr(1, line.size() - 2), '|'))
+      cells.emplace_back(trim(cell));
+    rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+std::string unquoted(std::string_view cell) {
+  return std::string(cell.substr(1, cell.find('`', 1) - 1));
+}
+
+TEST(Registry, DefaultDedupKeysAreWhereTheDocumentationSays) {
+  std::map<std::string, int> judged;
+  for (const auto& cells : documented_keys()) {
+    ASSERT_EQ(cells.size(), 4u);
+    const std::string name = unquoted(cells[0]);
+    const Provider* provider = find_provider(name);
+    ASSERT_NE(provider, nullptr) << name;
+    SampleRequest wanted;
+    wanted.id = provider->sample_id("seed");
+    wanted.signature_header = "X-Signature";
+    if (cells[1] == "slash commands") wanted.type = "slash_command:/x";
+    HttpRequest request;
+    if (auto sample = provider->sample(wanted, kSecret, kNow); sample.ok()) request = request_of(*sample);
+    BindSettings settings = settings_of(*provider);
+    const Identity by_default = (*provider->bind(settings))->identify(request);
+    if (cells[2] == "none") {
+      EXPECT_EQ(by_default.key, std::nullopt) << name;
+    } else if (const auto place = FieldSpec::parse(unquoted(cells[2])); place.ok()) {
+      settings.dedup_key = {*place};
+      const Identity by_place = (*provider->bind(settings))->identify(request);
+      ASSERT_TRUE(by_default.key && by_place.key) << name;
+      const std::string before = cells[3] == "as it stands there" ? "" : unquoted(cells[3]);
+      EXPECT_EQ(key_text(*by_default.key), before + key_text(*by_place.key)) << name;
+    } else {
+      continue;  // in the form's payload, which no place names
+    }
+    ++judged[name];
+  }
+  for (const ProviderTraits& traits : all_provider_traits()) {
+    EXPECT_GE(judged[std::string(traits.name)], traits.name == "slack" ? 2 : 1) << traits.name << " has no row";
+  }
 }
 
 // Samples are what `send` and the demo show to other people's endpoints, so they must pass the provider's own

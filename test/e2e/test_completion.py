@@ -26,6 +26,13 @@ COMPLETIONS = {
     "hookonce events --st": {"--state"},
     "hookonce store backup --fr": {"--from"},
     "hookonce --ver": {"--version"},
+    "hookonce events --state d": {"delivered", "dead"},
+    "hookonce send str": {"stripe"},
+    "hookonce forward s": {"slack", "standard_webhooks", "stripe", "svix"},
+    "hookonce completion f": {"fish"},
+    "hookonce verify to": {"token"},
+    "hookonce sink --verify no": {"none"},
+    "hookonce serve --log-level e": {"error"},
 }
 
 
@@ -54,6 +61,22 @@ def test_zsh_takes_its_script(script):
     path = script("zsh")
     loaded = run("zsh", "-f", "-c", f"autoload -Uz compinit && compinit -u -D && source {path} && print $_comps[hookonce] && zsh -n {path}")
     assert loaded.returncode == 0 and loaded.stdout.strip() == "_hookonce", loaded
+
+
+def test_zsh_offers_the_values_that_an_option_takes(script):
+    """compadd is replaced, since the real one works inside a key binding alone."""
+    ask = (f"compadd() {{ shift; print -l -- $@ }}; _describe() {{ }}; _files() {{ }}; compdef() {{ }}; source {script('zsh')}; "
+           "words=({words}); CURRENT={current}; _hookonce")
+    for line, offered in (("hookonce events --state ''", "pending delivered dead"), ("hookonce completion ''", "bash zsh fish")):
+        answer = run("zsh", "-f", "-c", ask.replace("{words}", line).replace("{current}", str(len(line.split()))))
+        assert answer.returncode == 0 and answer.stdout.split() == offered.split(), answer
+
+
+@pytest.mark.parametrize("command", ["completion bash", "man", "events --help"])
+def test_a_reader_that_wants_the_first_line_alone_hears_of_no_error(binary, command):
+    """The pipe is closed before anything is written: what `| head -1` does, without the luck of who is first."""
+    done = run("bash", "-c", f"exec 3> >(exec true); wait $!; {binary} {command} >&3; echo $?")
+    assert done.returncode == 0 and done.stdout == "0\n" and done.stderr == "", done
 
 
 def test_another_shell_is_refused_with_those_that_there_are(binary):

@@ -37,12 +37,7 @@ export interface Attempt {
   error: string | null;
   response: string | null;
 }
-// What keeps a pending delivery from being sent when it is due; `behind` is the event at the head of its line.
-export interface Held {
-  held: 'line' | 'paused' | null;
-  behind: string | null;
-}
-export interface Delivery extends Held {
+export interface Delivery {
   destination: string;
   state: State;
   orphaned: boolean;
@@ -65,7 +60,7 @@ export interface EventDetail extends EventSummary, Content {
   deliveries: Delivery[];
   reason?: string;
 }
-export interface DeliveryRow extends Held {
+export interface DeliveryRow {
   event: string;
   source: string;
   type: string | null;
