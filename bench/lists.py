@@ -102,11 +102,14 @@ class Admin:
 
 
 class Places:
-    """Cursors, ids, keys and moments somewhere in the inbox, from paging through all of it."""
+    """Cursors, ids, keys and moments somewhere in the inbox, from paging through all of it.
+
+    A cursor is the mark of its list and filters, a dash, and a place, which means the same in every list."""
 
     def __init__(self, admin, events):
         self._random = random.Random(1)
-        self.cursors, self.items = [], []
+        self._marks = {template: self._mark_of(admin, template) for template in {**LISTS, **SEARCHES}.values() if "{cursor}" in template}
+        self._places, self.items = [], []
         seen, cursor = set(), None
         begun = time.monotonic()
         while True:
@@ -116,13 +119,21 @@ class Places:
             cursor = page["next_cursor"]
             if cursor is None:
                 break
-            self.cursors.append(urllib.parse.quote(cursor))
+            self._places.append(cursor.split("-", 1)[1])
         self.seconds = time.monotonic() - begun
         self.missing = events - len(seen)
 
+    @staticmethod
+    def _mark_of(admin, template):
+        page, _ = admin.get(template.replace("cursor={cursor}", "limit=1"))
+        if page["next_cursor"] is None:
+            raise BenchError(f"{template}: a list of one event at most")
+        return page["next_cursor"].split("-", 1)[0]
+
     def fill(self, template):
         item = self._random.choice(self.items)
-        return template.format(cursor=self._random.choice(self.cursors), id=item["id"], key=item["key"],
+        cursor = f"{self._marks.get(template, '')}-{self._random.choice(self._places)}"
+        return template.format(cursor=cursor, id=item["id"], key=item["key"],
                                middle=self.items[len(self.items) // 2]["received_at"],
                                recent=self.items[len(self.items) // 100]["received_at"])
 

@@ -33,7 +33,6 @@ CONTAINED = {
     r"boost/json": r"src/base/json(_scan)?\.(h|cc)",
     r"boost/(asio|beast)": r"src/http/server\w*\.(h|cc)",
     r"toml\+\+": r"src/core/config_load\.cc",
-    r"spdlog/": r"src/base/log\.cc",
     r"CLI/": r"src/cli/\w+\.cc",
     r"(mutex|condition_variable|shared_mutex)$": r"src/base/sync\.h",
     r"random$": r"src/base/random\.cc",

@@ -13,6 +13,8 @@ TEST_F(AdminDeliveries, ARowSaysWhatItsDeliveryAndItsEventAre) {
   settle(failure(claim("backend").at(0), std::chrono::seconds(5)));
   const json::object page = got("/api/v1/deliveries");
   EXPECT_TRUE(page.at("next_cursor").is_null());
+  EXPECT_TRUE(page.at("searched_until").is_null());
+  EXPECT_EQ(got("/api/v1/deliveries?limit=1").at("searched_until"), json::value(to_rfc3339(clock_.now())));
   ASSERT_EQ(page.at("items").as_array().size(), 2u);
   const std::string now = to_rfc3339(clock_.now());
   EXPECT_EQ(to_json(page.at("items").as_array().at(0)),

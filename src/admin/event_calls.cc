@@ -85,7 +85,7 @@ HttpResponse list_events(const CallContext& context, std::string_view query) {
   json::array items;
   for (const EventSummary& event : page->items) items.push_back(summary_view(event));
   json::object answer{{"items", std::move(items)}};
-  answer["next_cursor"] = page->next ? json::value(json_text(*page->next)) : json::value(nullptr);
+  answer["next_cursor"] = next_cursor_view(list->mark, page->next);
   answer["searched_until"] =
       page->searched_until ? json::value(to_rfc3339(*page->searched_until)) : json::value(nullptr);
   if (!list->filter.query.empty()) answer["bodies_searched"] = context.store.searches_bodies();
@@ -100,7 +100,9 @@ HttpResponse list_deliveries(const CallContext& context, std::string_view query)
   json::array items;
   for (const DeliverySummary& delivery : page->items) items.push_back(delivery_view(delivery, context.config));
   json::object answer{{"items", std::move(items)}};
-  answer["next_cursor"] = page->next ? json::value(json_text(*page->next)) : json::value(nullptr);
+  answer["next_cursor"] = next_cursor_view(list->mark, page->next);
+  answer["searched_until"] =
+      page->searched_until ? json::value(to_rfc3339(*page->searched_until)) : json::value(nullptr);
   return json_answer(200, answer);
 }
 
@@ -198,8 +200,7 @@ HttpResponse replay_events(const CallContext& context, std::string_view body) {
         totals.failed.with_context(std::to_string(totals.matched) + " deliveries were taken, then"));
   }
   json::object answer{{"matched", totals.matched}};
-  if (wanted->is_part())
-    answer["next_cursor"] = totals.next ? json::value(json_text(*totals.next)) : json::value(nullptr);
+  if (wanted->is_part()) answer["next_cursor"] = next_cursor_view(wanted->mark, totals.next);
   return json_answer(202, answer);
 }
 

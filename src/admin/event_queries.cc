@@ -110,6 +110,15 @@ Status read_destination(const json::value& value, std::optional<std::string>& de
   return {};
 }
 
+// Takes the mark off the cursor, if there is one, and keeps it for the next.
+template <typename Query>
+Status set_mark(Query& query, ListKind kind, const std::vector<std::string>& filters) {
+  query.mark = CursorMark(kind, filters);
+  if (!query.cursor) return {};
+  HK_ASSIGN(query.cursor, query.mark.remove_from(*query.cursor));
+  return {};
+}
+
 Result<const json::object*> read_object(const json::value& body) {
   if (const json::object* object = body.if_object()) return object;
   return invalid("the body must be a JSON object");
@@ -131,6 +140,7 @@ Result<ListQuery> parse_list_query(std::string_view query, Time now) {
       list.cursor = std::move(value);
     }
   }
+  HK_TRY(set_mark(list, ListKind::kEvents, marked_filters(list.filter)));
   return list;
 }
 
@@ -151,6 +161,10 @@ Result<DeliveriesQuery> parse_deliveries_query(std::string_view query) {
       list.cursor = std::move(value);
     }
   }
+  const DeliveryFilter& filter = list.filter;
+  HK_TRY(set_mark(list, ListKind::kDeliveries,
+                  {filter.source.value_or(""), filter.destination.value_or(""),
+                   filter.state ? std::string(to_string(*filter.state)) : std::string()}));
   return list;
 }
 
@@ -174,6 +188,7 @@ Result<RejectedQuery> parse_rejected_query(std::string_view query) {
       (name == "source" ? wanted.source : wanted.cursor) = std::move(value);
     }
   }
+  HK_TRY(set_mark(wanted, ListKind::kRejected, {wanted.source.value_or("")}));
   return wanted;
 }
 
@@ -272,6 +287,9 @@ Result<ReplaysBody> parse_replays_body(const json::value& body, Time now) {
       return unknown_name("field", name, known);
     }
   }
+  std::vector<std::string> filters = marked_filters(replays.filter);
+  filters.insert(filters.end(), {replays.destination.value_or(""), replays.dead ? "dead" : ""});
+  HK_TRY(set_mark(replays, ListKind::kReplays, filters));
   return replays;
 }
 

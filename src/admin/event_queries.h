@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "admin/cursor_mark.h"
 #include "admin/live_hub.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -18,7 +19,8 @@ namespace hookonce {
 struct ListQuery {
   EventFilter filter;
   int limit = kListDefault;
-  std::optional<std::string> cursor;
+  std::optional<std::string> cursor;  // the store's
+  CursorMark mark;                    // of the next one
 };
 
 // The query of GET /api/v1/events.
@@ -26,7 +28,8 @@ Result<ListQuery> parse_list_query(std::string_view query, Time now);
 struct DeliveriesQuery {
   DeliveryFilter filter;
   int limit = kListDefault;
-  std::optional<std::string> cursor;
+  std::optional<std::string> cursor;  // the store's
+  CursorMark mark;                    // of the next one
 };
 // The query of GET /api/v1/deliveries.
 Result<DeliveriesQuery> parse_deliveries_query(std::string_view query);
@@ -35,7 +38,8 @@ Result<bool> parse_reveal(std::string_view query);
 struct RejectedQuery {
   std::optional<std::string> source;
   int limit = kListDefault;
-  std::optional<std::string> cursor;
+  std::optional<std::string> cursor;  // the store's
+  CursorMark mark;                    // of the next one
 };
 // The query of GET /api/v1/rejected.
 Result<RejectedQuery> parse_rejected_query(std::string_view query);
@@ -61,7 +65,8 @@ struct ReplaysBody {
   bool new_key = false;
   bool dry_run = false;
   std::optional<int> limit;           // events of one part
-  std::optional<std::string> cursor;  // of the part before
+  std::optional<std::string> cursor;  // of the part before, the store's
+  CursorMark mark;                    // of the next one
   bool is_part() const { return limit || cursor; }
   bool names_nothing() const;  // neither a filter nor `dead` nor a destination: all events would be sent again
 };

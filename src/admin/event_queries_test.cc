@@ -36,7 +36,9 @@ TEST(ListQuery, IsEverythingByDefault) {
 }
 
 TEST(ListQuery, TakesEveryFilter) {
-  const ListQuery query = list("source=shop&type=order.paid&state=dead&key=evt%201&q=a%26b+c&limit=7&cursor=abc");
+  const std::string cursor =
+      CursorMark(ListKind::kEvents, {"shop", "order.paid", "dead", "evt 1", "a&b c"}).add_to("abc");
+  const ListQuery query = list("source=shop&type=order.paid&state=dead&key=evt%201&q=a%26b+c&limit=7&cursor=" + cursor);
   EXPECT_EQ(query.filter.source, "shop");
   EXPECT_EQ(query.filter.type, "order.paid");
   EXPECT_EQ(query.filter.state, EventState::kDead);
@@ -44,6 +46,7 @@ TEST(ListQuery, TakesEveryFilter) {
   EXPECT_EQ(query.filter.query, "a&b c");
   EXPECT_EQ(query.limit, 7);
   EXPECT_EQ(query.cursor, "abc");
+  EXPECT_EQ(query.mark.add_to("abc"), cursor);
 }
 
 TEST(ListQuery, MomentsAreRfc3339OrAges) {

@@ -190,6 +190,10 @@ json::object delivery_view(const DeliverySummary& delivery, const Config& config
   return view;
 }
 
+json::value next_cursor_view(const CursorMark& mark, const std::optional<std::string>& next) {
+  return next ? json::value(json_text(mark.add_to(*next))) : json::value(nullptr);
+}
+
 json::object replayed_view(const ReplayedDelivery& delivery) {
   const bool left_alone = delivery.before == DeliveryState::kInFlight;
   return {{"event", delivery.event.text()},

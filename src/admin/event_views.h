@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "admin/cursor_mark.h"
 #include "base/json.h"
 #include "core/cause.h"
 #include "core/config.h"
@@ -27,6 +28,7 @@ bool add_body(json::object& view, std::string_view body, std::string_view source
 json::object detail_view(const EventDetail& event, const DetailOptions& options);
 
 json::object delivery_view(const DeliverySummary& delivery, const Config& config);
+json::value next_cursor_view(const CursorMark& mark, const std::optional<std::string>& next);
 json::object replayed_view(const ReplayedDelivery& delivery);
 
 }  // namespace hookonce

@@ -107,7 +107,7 @@ constexpr std::string_view kText = R"json(
       "name":"limit","in":"query","description":"Events in one page.",
       "schema":{"type":"integer","minimum":1,"maximum":500,"default":50}
      },
-     {"name":"cursor","in":"query","description":"next_cursor of the page before.","schema":{"type":"string"}}
+     {"name":"cursor","in":"query","description":"next_cursor of the page before, with the same filters.","schema":{"type":"string"}}
     ],
     "responses":{
      "200":{
@@ -245,7 +245,7 @@ constexpr std::string_view kText = R"json(
       "name":"limit","in":"query","description":"Deliveries in one page.",
       "schema":{"type":"integer","minimum":1,"maximum":500,"default":50}
      },
-     {"name":"cursor","in":"query","description":"next_cursor of the page before.","schema":{"type":"string"}}
+     {"name":"cursor","in":"query","description":"next_cursor of the page before, with the same filters.","schema":{"type":"string"}}
     ],
     "responses":{
      "200":{
@@ -256,9 +256,13 @@ constexpr std::string_view kText = R"json(
          "type":"object",
          "properties":{
           "items":{"type":"array","items":{"$ref":"#/components/schemas/ListedDelivery"}},
-          "next_cursor":{"type":["string","null"]}
+          "next_cursor":{"type":["string","null"]},
+          "searched_until":{
+           "type":["string","null"],"format":"date-time",
+           "description":"While next_cursor is set: when the last event was received that this call looked at."
+          }
          },
-         "required":["items","next_cursor"]
+         "required":["items","next_cursor","searched_until"]
         }
        }
       }

@@ -57,7 +57,7 @@ HttpResponse list_rejected(const CallContext& context, std::string_view query) {
   json::array items;
   for (const RejectedRequest& request : page->items) items.push_back(view_of(request, context.config));
   json::object answer{{"items", std::move(items)}};
-  answer["next_cursor"] = page->next ? json::value(*page->next) : json::value(nullptr);
+  answer["next_cursor"] = next_cursor_view(wanted->mark, page->next);
   return json_answer(200, answer);
 }
 

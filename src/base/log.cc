@@ -1,19 +1,21 @@
 #include "base/log.h"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <limits.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <iterator>
-#include <memory>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/log_filter.h"
+#include "base/sync.h"
 
 namespace hookonce {
 namespace {
@@ -26,16 +28,25 @@ std::vector<std::string_view>& left_out() {
   return *facts;
 }
 
-// The line is made here, whole; spdlog's part is to write it under a lock and never to throw.
-spdlog::logger& output() {
-  // Never destroyed: a thread that logs while the process exits must find it.
-  static spdlog::logger* const logger = [] {
-    auto* made = new spdlog::logger("hookonce", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%v");
-    made->set_level(spdlog::level::trace);
-    return made;
-  }();
-  return *logger;
+// Standard error, which may be a pipe whose reader stands still: the gateway must not stand still with it. A line that
+// finds no room is dropped, and how many were is the first that is said when there is room again.
+class Output {
+ public:
+  void put(std::string_view lines) LOCKS_EXCLUDED(mutex_);
+
+ private:
+  bool has_room() LOCKS_REQUIRED(mutex_);
+  // Leaves in `text` what the reader, who stands still, has not taken.
+  void write(std::string_view& text) LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  bool stalled_ GUARDED_BY(mutex_) = false;
+  std::int64_t dropped_ GUARDED_BY(mutex_) = 0;  // lines
+};
+
+Output& output() {
+  static auto* const all = new Output;  // never destroyed: a thread that logs while the process exits must find it
+  return *all;
 }
 
 std::string_view level_name(LogLevel level) {
@@ -74,6 +85,8 @@ std::string_view short_escape(char c) {
 constexpr char kDelete = 0x7F;
 constexpr std::size_t kUsualLine = 256;       // bytes
 constexpr std::size_t kBatchMax = 64 * 1024;  // bytes of lines that wait; then they go out early
+// A reader that is only slow gets this long, once: senders wait meanwhile.
+constexpr int kReaderPatienceMs = 200;
 
 // The lines that wait for the end of this thread's LogBatch.
 struct Waiting {
@@ -195,13 +208,53 @@ std::string json_line(Time at, LogLevel level, std::string_view fact, std::initi
   return line;
 }
 
-spdlog::level::level_enum severity(LogLevel level) {
-  return level == LogLevel::kError ? spdlog::level::err : spdlog::level::info;
+std::string line_of(LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
+  const Time at = system_clock().wall();
+  const bool as_json = form.load(std::memory_order_relaxed) == LogFormat::kJson;
+  std::string line = as_json ? json_line(at, level, fact, fields) : text_line(at, level, fact, fields);
+  line.push_back('\n');
+  return line;
+}
+
+// A pipe says so while it takes PIPE_BUF bytes at once; a file always does.
+bool Output::has_room() {
+  pollfd error{STDERR_FILENO, POLLOUT, 0};
+  const int ready = ::poll(&error, 1, stalled_ ? 0 : kReaderPatienceMs);
+  stalled_ = ready == 0;
+  return !stalled_;
+}
+
+void Output::write(std::string_view& text) {
+  while (!text.empty()) {
+    if (!has_room()) return;
+    std::size_t size = std::min<std::size_t>(text.size(), PIPE_BUF);
+    // Lines are cut only where one alone is too long.
+    if (const std::size_t end = text.rfind('\n', size - 1); end != std::string_view::npos) size = end + 1;
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), size);
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {  // somebody has made it non-blocking, and was faster
+      stalled_ = true;
+    } else if (errno != EINTR) {
+      text = {};  // closed: nobody reads, and nobody misses a line
+    }
+  }
+}
+
+void Output::put(std::string_view lines) {
+  MutexLock lock(mutex_);
+  if (dropped_ > 0) {
+    const std::string line = line_of(LogLevel::kWarn, "log.dropped", {{"lines", dropped_}});
+    std::string_view notice = line;
+    write(notice);
+    if (notice.empty()) dropped_ = 0;
+  }
+  if (dropped_ == 0) write(lines);
+  dropped_ += std::count(lines.begin(), lines.end(), '\n');
 }
 
 void write_waiting() {
-  if (waiting.lines.empty()) return;
-  output().log(spdlog::level::info, spdlog::string_view_t(waiting.lines));
+  output().put(waiting.lines);
   waiting.lines.clear();
 }
 
@@ -223,14 +276,8 @@ bool log_enabled(LogLevel level) {
 void write_log(LogLevel level, std::string_view fact, std::initializer_list<LogField> fields) {
   if (!log_enabled(level)) return;
   if (std::find(left_out().begin(), left_out().end(), fact) != left_out().end()) return;
-  const Time at = system_clock().wall();
-  const bool as_json = form.load(std::memory_order_relaxed) == LogFormat::kJson;
-  const std::string line = as_json ? json_line(at, level, fact, fields) : text_line(at, level, fact, fields);
-  if (waiting.batches == 0) {
-    output().log(severity(level), spdlog::string_view_t(line));
-    return;
-  }
-  if (!waiting.lines.empty()) waiting.lines.push_back('\n');
+  const std::string line = line_of(level, fact, fields);
+  if (waiting.batches == 0) return output().put(line);
   waiting.lines += line;
   if (waiting.lines.size() >= kBatchMax) write_waiting();
 }

@@ -4,7 +4,7 @@
 //   22:28:53.677 info  accepted   source=stripe event=0199... commit_ms=1.1
 //
 // Never pass a secret. Values of unknown origin are escaped so that one fact stays one line. Thread-safe; a line is
-// written whole or not at all.
+// written whole or not at all: it is dropped, and counted, where whoever reads standard error stands still.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,11 @@
 #include "base/log.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <regex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,6 +36,32 @@ class Log : public ::testing::Test {
     return line.size() < kTimeWidth ? line : line.substr(kTimeWidth);
   }
 };
+
+TEST_F(Log, AReaderThatStandsStillStopsNobodyAndIsToldWhatItMissed) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const int own = ::dup(STDERR_FILENO);
+  ASSERT_EQ(::dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+  ::close(ends[1]);
+  constexpr int kLines = 5000;  // many times what a pipe holds
+  for (int i = 0; i < kLines; ++i) log_info("told", {{"n", i}, {"text", std::string(100, 'x')}});
+  // The reader reads again: all that is there, then what comes.
+  std::string read;
+  char buffer[65536];
+  read.append(buffer, static_cast<std::size_t>(::read(ends[0], buffer, sizeof buffer)));
+  log_info("last");
+  ::dup2(own, STDERR_FILENO);
+  ::close(own);
+  for (ssize_t size = 0; (size = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+    read.append(buffer, static_cast<std::size_t>(size));
+  }
+  ::close(ends[0]);
+  const auto told = static_cast<int>(std::count(read.begin(), read.end(), '\n')) - 2;
+  EXPECT_GT(told, 0);
+  EXPECT_LT(told, kLines);
+  EXPECT_NE(read.find("warn  log.dropped lines=" + std::to_string(kLines - told)), std::string::npos);
+  EXPECT_EQ(read.find("last\n"), read.size() - 5);
+}
 
 TEST_F(Log, TextLinesHaveTimeLevelFactAndFields) {
   const std::string line = captured([] {

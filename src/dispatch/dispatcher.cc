@@ -17,7 +17,7 @@ void take_earlier(std::optional<Time>& earliest, Time candidate) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(Store& store) : store_(store) {}
+Dispatcher::Dispatcher(Store& store, Claim claim) : store_(store), claim_(std::move(claim)) {}
 
 Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) {
   Destination& destination = destinations_[config.name];
@@ -71,10 +71,8 @@ void Dispatcher::take(const Lease& lease, const DestinationConfig& config, Room&
   HK_CHECK(room.leases >= 0);  // more leases than slots would age in a queue
 }
 
-Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
-  forget_breakers(config);
+ClaimRequest Dispatcher::wanted(const Config& config, Time now, Rooms& rooms) {
   ClaimRequest request;
-  std::map<std::string, Room> rooms;
   for (const auto& [name, destination] : config.destinations) {
     const Room room = room_of(destination, now);
     rooms[name] = room;
@@ -83,10 +81,20 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
     request.destinations.push_back({name, room.leases, destination.lease, destination.retry.attempts,
                                     destination.retry.give_up, destination.skips_dead()});
   }
+  return request;
+}
 
+Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
+  forget_breakers(config);
+  Rooms rooms;
   Tick tick;
+  ClaimRequest request = wanted(config, now, rooms);
   if (!request.destinations.empty()) {
-    HK_ASSIGN(Claimed claimed, store_.claim(request, now));
+    HK_ASSIGN(Claimed claimed, claim_ ? claim_([&](Time then) {
+                now = std::max(now, then);
+                return wanted(config, now, rooms);
+              })
+                                      : store_.claim(request, now));
     tick.leases = std::move(claimed.leases);
     tick.dead = std::move(claimed.dead);
   }
@@ -104,13 +112,14 @@ Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
       room.not_before = next_token_at(bucket, *destination.rate, now);
   }
 
+  tick.asked_at = now;
   auto wake = wake_at(rooms, now);
   // The leases are taken already and must not be lost over a question that can be asked again.
   tick.wake_at = wake.ok() ? *wake : std::optional<Time>(now + kDueAgain);
   return tick;
 }
 
-Result<std::optional<Time>> Dispatcher::wake_at(const std::map<std::string, Room>& rooms, Time now) {
+Result<std::optional<Time>> Dispatcher::wake_at(const Rooms& rooms, Time now) {
   std::optional<Time> earliest;
   std::vector<std::string> open;
   for (const auto& [name, room] : rooms) {

@@ -6,6 +6,7 @@
 //   sleep_until(tick.wake_at);
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ class Dispatcher {
   struct Tick {
     std::vector<Lease> leases;
     std::vector<DeadDelivery> dead;
+    Time asked_at{};  // just before the store took the leases, by the caller's clock or the claim's
     // When to call again if nothing happens before; nullopt: when a slot frees or a delivery becomes pending.
     std::optional<Time> wake_at;
   };
@@ -35,8 +37,12 @@ class Dispatcher {
     std::string error;               // valid where it opened
   };
 
-  // REQUIRES: store outlives this. Not thread-safe: one thread calls.
-  explicit Dispatcher(Store& store);
+  // How a claim is made: what is wanted is asked for when the store is about to look. Without one, by the store at
+  // once.
+  using Claim = std::function<Result<Claimed>(const std::function<ClaimRequest(Time now)>& wanted)>;
+
+  // REQUIRES: store outlives this. Not thread-safe: one thread at a time.
+  explicit Dispatcher(Store& store, Claim claim = nullptr);
 
   // Claims never more than the free slots (and the rate's tokens) of a destination, so no lease ages in a queue, and
   // nothing for one whose breaker is open.
@@ -66,14 +72,17 @@ class Dispatcher {
     // When time alone lets more start: the next token, the end of an open breaker, or of the wait for its probe.
     std::optional<Time> not_before;
   };
+  using Rooms = std::map<std::string, Room>;
   Room room_of(const DestinationConfig& config, Time now);
+  ClaimRequest wanted(const Config& config, Time now, Rooms& rooms);
   void take(const Lease& lease, const DestinationConfig& config, Room& room, Time now);
   void judge(Destination& destination, const AttemptEnd& end, const Config& config, Time now);
   void forget_breakers(const Config& config);
   void set_breaker(const std::string& name, Destination& destination, Breaker breaker, const std::string& error);
-  Result<std::optional<Time>> wake_at(const std::map<std::string, Room>& rooms, Time now);
+  Result<std::optional<Time>> wake_at(const Rooms& rooms, Time now);
 
   Store& store_;
+  const Claim claim_;
   std::map<std::string, Destination, std::less<>> destinations_;
   std::vector<BreakerChange> changes_;
 };

@@ -86,12 +86,22 @@ struct Slots {
     if (not_closed.count(destination) != 0) return "the breaker is not closed";
     return {};
   }
-  void give_back(Ended attempt) LOCKS_EXCLUDED(mutex) {
+  // The dispatcher hears of it, and the slot is free.
+  void note_ended(Ended attempt) LOCKS_EXCLUDED(mutex) {
+    MutexLock lock(mutex);
+    ended.push_back(std::move(attempt));
+    changed.notify_all();
+  }
+  std::vector<Ended> take_ended() LOCKS_EXCLUDED(mutex) {
+    MutexLock lock(mutex);
+    return std::exchange(ended, {});
+  }
+  // All is said and done, the settlement too. `destination` where the attempt was beside the slots, else empty.
+  void note_settled(const std::string& destination) LOCKS_EXCLUDED(mutex) {
     report.ended();
     MutexLock lock(mutex);
     --in_flight;
-    if (attempt.beside) --beside[attempt.end.destination];
-    ended.push_back(std::move(attempt));
+    if (!destination.empty()) --beside[destination];
     changed.notify_all();
   }
   // Until nothing is in flight, at most until `end` by steady_now().
@@ -155,12 +165,18 @@ void answer_waiting(Slots& slots, OpenAttempt& attempt, const Settlement& settle
 
 struct DeliveryPool::State {
   State(Store& s, Committer& c, Sender& se, const Clock& cl, Options o)
-      : sender(se), clock(cl), options(o), slots(std::make_shared<Slots>(s, c, se, cl, o.observer)), dispatcher(s) {}
+      : sender(se),
+        clock(cl),
+        options(o),
+        slots(std::make_shared<Slots>(s, c, se, cl, o.observer)),
+        dispatcher(s, [this](const auto& wanted) { return claim(wanted); }) {}
 
   void run();
   // What the loop acts on next; nullptr: the pool stops.
   std::shared_ptr<const Config> await_turn();
   void tick(const std::shared_ptr<const Config>& config);
+  Result<Claimed> claim(const Committer::Wanted& wanted);
+  void hear(const std::vector<Ended>& ended);
   void note_store(const Status& status, Time now);
   static void start_attempt(const std::shared_ptr<Slots>& slots, OpenAttempt attempt, Time claimed_before,
                             std::string why_not);
@@ -172,8 +188,9 @@ struct DeliveryPool::State {
   const Options options;
   const std::shared_ptr<Slots> slots;
 
-  // The loop's thread only.
+  // The loop's thread only, or the committer's while the loop waits for a claim.
   Dispatcher dispatcher;
+  std::shared_ptr<const Config> current;  // what the loop acts on
   std::optional<Time> wake_at;
   std::optional<Time> blocked_until;  // after a claim that failed: no other one before this
   Duration store_wait = kStoreWaitFirst;
@@ -250,6 +267,25 @@ void DeliveryPool::State::run() {
   while (const auto config = await_turn()) tick(config);
 }
 
+// What ended while the claim waited for its transaction is settled by that, and makes room in it.
+Result<Claimed> DeliveryPool::State::claim(const Committer::Wanted& wanted) {
+  return slots->committer.claim([&](Time now) {
+    hear(slots->take_ended());
+    return wanted(now);
+  });
+}
+
+void DeliveryPool::State::hear(const std::vector<Ended>& ended) {
+  const Time now = clock.now();
+  for (const auto& [end, beside] : ended) {
+    if (beside) {
+      dispatcher.noted_beside(end, *current, now);
+    } else {
+      dispatcher.ended(end, *current, now);
+    }
+  }
+}
+
 std::shared_ptr<const Config> DeliveryPool::State::await_turn() {
   std::vector<Ended> ended;
   std::shared_ptr<const Config> config;
@@ -272,14 +308,8 @@ std::shared_ptr<const Config> DeliveryPool::State::await_turn() {
     ended.swap(slots->ended);
     config = slots->config;
   }
-  const Time now = clock.now();
-  for (const auto& [end, beside] : ended) {
-    if (beside) {
-      dispatcher.noted_beside(end, *config, now);
-    } else {
-      dispatcher.ended(end, *config, now);
-    }
-  }
+  current = config;
+  hear(ended);
   return config;
 }
 
@@ -304,7 +334,7 @@ void DeliveryPool::State::tick(const std::shared_ptr<const Config>& config) {
     OpenAttempt attempt;
     attempt.lease = std::move(lease);
     attempt.config = config;
-    start_attempt(slots, std::move(attempt), now, {});
+    start_attempt(slots, std::move(attempt), tick->asked_at, {});
   }
   wake_at = tick->wake_at;
   if (options.idle_poll > Duration::zero())
@@ -373,19 +403,25 @@ void DeliveryPool::State::settle(const std::shared_ptr<Slots>& slots, OpenAttemp
   // Only what the report and the observer need: a body must not wait in memory for its settlement.
   attempt.lease.body.reset();
   auto kept = settlement;
-  slots->committer.submit(std::move(settlement), nullptr,
-                          [slots, attempt = std::move(attempt), kept = std::move(kept),
-                           ended = std::move(ended)](Result<SettleFacts> facts) mutable {
-                            const Lease& lease = attempt.lease;
-                            if (facts.ok()) {
-                              slots->report.settled(lease, kept, *facts, slots->clock.now());
-                              if (slots->observer != nullptr) slots->observer->settled(lease, kept, *facts);
-                            } else {
-                              slots->report.not_settled(lease, facts.status());
-                            }
-                            answer_waiting(*slots, attempt, kept, facts);
-                            slots->give_back(std::move(ended));
-                          });
+  const std::string beside = attempt.beside ? lease.destination : std::string();
+  const bool slot_is_free = slots->committer.settles_before_claims();
+  slots->committer.submit(
+      std::move(settlement), nullptr,
+      [slots, attempt = std::move(attempt), kept = std::move(kept), beside,
+       ended = slot_is_free ? std::nullopt : std::optional(ended)](Result<SettleFacts> facts) mutable {
+        const Lease& lease = attempt.lease;
+        if (facts.ok()) {
+          slots->report.settled(lease, kept, *facts, slots->clock.now());
+          if (slots->observer != nullptr) slots->observer->settled(lease, kept, *facts);
+        } else {
+          slots->report.not_settled(lease, facts.status());
+        }
+        answer_waiting(*slots, attempt, kept, facts);
+        if (ended) slots->note_ended(*std::move(ended));
+        slots->note_settled(beside);
+      });
+  // After the settlement, so that no claim takes the slot in a transaction before it.
+  if (slot_is_free) slots->note_ended(std::move(ended));
 }
 
 }  // namespace hookonce

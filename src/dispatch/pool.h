@@ -1,10 +1,11 @@
 // The delivering half at work: one thread that ticks the dispatcher, hands leases to the sender, and outcomes to the
 // committer.
 //
-// A slot is held until its settlement is committed, so what waits for a store that is away is bounded by the
-// concurrency. The first attempts of synchronous sources' events come leased and take no slot: they are beside
-// `concurrency` and `rate`, and bounded per destination by a limit of their own. One that may not start now (the
-// breaker is not closed, the limit is reached, the pool stops) is given back, uncounted.
+// A slot is held until its settlement is committed, or goes into the transaction that claims the next lease for it: so
+// what waits for a store that is away is bounded by the concurrency. The first attempts of synchronous sources' events
+// come leased and take no slot: they are beside `concurrency` and `rate`, and bounded per destination by a limit of
+// their own. One that may not start now (the breaker is not closed, the limit is reached, the pool stops) is given
+// back, uncounted.
 #pragma once
 
 #include <memory>

@@ -54,19 +54,21 @@ class RecordingObserver final : public DeliveryPool::Observer {
   std::deque<Seen> seen_ GUARDED_BY(mutex_);
 };
 
-// The memory store, and claims that fail on demand.
+// The memory store, and claims that fail on demand: apart from the commits, or with them.
 class UnwillingStore final : public ForwardingStore {
  public:
-  UnwillingStore() : ForwardingStore(make_memory_store()) {}
+  explicit UnwillingStore(bool with_commits) : ForwardingStore(make_memory_store()), with_commits_(with_commits) {}
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override {
-    {
-      MutexLock lock(mutex_);
-      ++claims_;
-      changed_.notify_all();
-      if (refuses_) return unavailable("the disk is full");
-    }
+    HK_TRY(note_claim());
     return inner().claim(request, now);
+  }
+  bool claims_with_commit() const override { return with_commits_; }
+  Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
+                                               std::span<const Settlement> settlements, const ClaimRequest& request,
+                                               Time now) override {
+    HK_TRY(note_claim());
+    return inner().commit_and_claim(events, settlements, request, now);
   }
 
   void refuse(bool refuses) {
@@ -83,13 +85,21 @@ class UnwillingStore final : public ForwardingStore {
   }
 
  private:
+  Status note_claim() {
+    MutexLock lock(mutex_);
+    ++claims_;
+    changed_.notify_all();
+    return refuses_ ? unavailable("the disk is full") : Status();
+  }
+
+  const bool with_commits_;
   Mutex mutex_;
   CondVar changed_;
   bool refuses_ GUARDED_BY(mutex_) = false;
   int claims_ GUARDED_BY(mutex_) = 0;
 };
 
-class DeliveryPoolTest : public ::testing::Test {
+class DeliveryPoolTest : public ::testing::TestWithParam<bool> {
  protected:
   DeliveryPoolTest() {
     Committer::Options committer_options;
@@ -127,14 +137,17 @@ class DeliveryPoolTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  UnwillingStore store_;
+  UnwillingStore store_{GetParam()};
   RecordingObserver observer_;
   ScriptedSender sender_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<DeliveryPool> pool_;
 };
 
-TEST_F(DeliveryPoolTest, DeliversWhatIsAcceptedWithoutWaitingForAPoll) {
+INSTANTIATE_TEST_SUITE_P(Claims, DeliveryPoolTest, ::testing::Bool(),
+                         [](const auto& with) { return with.param ? "WithCommits" : "Apart"; });
+
+TEST_P(DeliveryPoolTest, DeliversWhatIsAcceptedWithoutWaitingForAPoll) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   const auto attempt = sender_.next();
@@ -147,14 +160,14 @@ TEST_F(DeliveryPoolTest, DeliversWhatIsAcceptedWithoutWaitingForAPoll) {
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_F(DeliveryPoolTest, DeliversWhatWasPendingBeforeTheStart) {
+TEST_P(DeliveryPoolTest, DeliversWhatWasPendingBeforeTheStart) {
   accept();
   pool_->start(config_of({destination_config()}));
   sender_.next().end(succeeded());
   EXPECT_TRUE(observer_.next().facts.taken);
 }
 
-TEST_F(DeliveryPoolTest, RetriesFollowThePolicyUntilItIsUsedUp) {
+TEST_P(DeliveryPoolTest, RetriesFollowThePolicyUntilItIsUsedUp) {
   DestinationConfig backend = destination_config();
   backend.retry.first = seconds(1);
   backend.retry.factor = 3;
@@ -181,7 +194,7 @@ TEST_F(DeliveryPoolTest, RetriesFollowThePolicyUntilItIsUsedUp) {
   EXPECT_EQ(delivery(id).attempts.size(), 4u);
 }
 
-TEST_F(DeliveryPoolTest, RetryAfterIsHonoured) {
+TEST_P(DeliveryPoolTest, RetryAfterIsHonoured) {
   pool_->start(config_of({destination_config()}));
   accept();
   AttemptResult busy = failed(429);
@@ -192,7 +205,7 @@ TEST_F(DeliveryPoolTest, RetryAfterIsHonoured) {
   EXPECT_EQ(sender_.next().lease.attempt, 2);
 }
 
-TEST_F(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
+TEST_P(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   sender_.next().end(failed(410));
@@ -200,22 +213,25 @@ TEST_F(DeliveryPoolTest, A410EndsTheDeliveryAsDeadAtOnce) {
   EXPECT_EQ(delivery(id).state, DeliveryState::kDead);
 }
 
-TEST_F(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSuccess) {
-  DestinationConfig backend = destination_config("breaking");
+TEST_P(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSuccess) {
+  // The counters are the process's: a destination of this run's own.
+  const std::string name = GetParam() ? "breaking-with-commits" : "breaking-apart";
+  DestinationConfig backend = destination_config(name);
   backend.breaker.attempts = 3;
   backend.breaker.after = Duration::zero();
   backend.breaker.open = seconds(20);
-  const DestinationCounters& counters = destination_counters("breaking");
+  const DestinationCounters& counters = destination_counters(name);
+  const auto openings = counters.breaker_openings();
   pool_->start(config_of({backend}));
-  for (int i = 0; i < 3; ++i) accept("breaking");
+  for (int i = 0; i < 3; ++i) accept(name);
   for (int i = 0; i < 3; ++i) {
     sender_.next().end(failed(503));
     observer_.next();
   }
-  const EventId waiting = accept("breaking");
-  while (counters.breaker_openings() == 0) std::this_thread::yield();
+  const EventId waiting = accept(name);
+  while (counters.breaker_openings() == openings) std::this_thread::yield();
   EXPECT_EQ(counters.breaker_open_until(), clock_.now() + seconds(20));
-  EXPECT_NE(metrics().render().find("hookonce_breaker_open{destination=\"breaking\"} 1"), std::string::npos);
+  EXPECT_NE(metrics().render().find("hookonce_breaker_open{destination=\"" + name + "\"} 1"), std::string::npos);
   advance(seconds(20) - Duration(1));
   EXPECT_EQ(sender_.waiting(), 0u);
   advance(Duration(1));
@@ -230,7 +246,7 @@ TEST_F(DeliveryPoolTest, ABreakerOpensOnFailuresShowsItselfAndClosesOnTheFirstSu
   EXPECT_FALSE(counters.breaker_open_until());
 }
 
-TEST_F(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothing) {
+TEST_P(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothing) {
   const DestinationConfig backend = destination_config();
   pool_->start(config_of({backend}));
   const EventId id = accept();
@@ -250,7 +266,7 @@ TEST_F(DeliveryPoolTest, ALeaseThatRunsOutIsUnknownAndItsLateOutcomeChangesNothi
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_F(DeliveryPoolTest, AnOutcomeAfterTheLeaseIsTakenWhileNoLaterAttemptReplacedIt) {
+TEST_P(DeliveryPoolTest, AnOutcomeAfterTheLeaseIsTakenWhileNoLaterAttemptReplacedIt) {
   DestinationConfig backend = destination_config();
   backend.concurrency = 1;  // the only slot is held, so nothing claims it again
   pool_->start(config_of({backend}));
@@ -262,7 +278,7 @@ TEST_F(DeliveryPoolTest, AnOutcomeAfterTheLeaseIsTakenWhileNoLaterAttemptReplace
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_F(DeliveryPoolTest, SlotsAreNeverExceededAndAFreedOneIsUsedAtOnce) {
+TEST_P(DeliveryPoolTest, SlotsAreNeverExceededAndAFreedOneIsUsedAtOnce) {
   DestinationConfig backend = destination_config();
   backend.concurrency = 2;
   pool_->start(config_of({backend}));
@@ -278,7 +294,7 @@ TEST_F(DeliveryPoolTest, SlotsAreNeverExceededAndAFreedOneIsUsedAtOnce) {
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(observer_.next().facts.taken);
 }
 
-TEST_F(DeliveryPoolTest, AHangingDestinationTakesNoSlotOfAnother) {
+TEST_P(DeliveryPoolTest, AHangingDestinationTakesNoSlotOfAnother) {
   DestinationConfig hung = destination_config("hung");
   hung.concurrency = 1;
   pool_->start(config_of({hung, destination_config("well")}));
@@ -295,7 +311,7 @@ TEST_F(DeliveryPoolTest, AHangingDestinationTakesNoSlotOfAnother) {
   EXPECT_EQ(sender_.waiting(), 0u);
 }
 
-TEST_F(DeliveryPoolTest, OrphanedDeliveriesWaitForTheirDestination) {
+TEST_P(DeliveryPoolTest, OrphanedDeliveriesWaitForTheirDestination) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept("gone");
   accept();
@@ -310,7 +326,7 @@ TEST_F(DeliveryPoolTest, OrphanedDeliveriesWaitForTheirDestination) {
   EXPECT_EQ(attempt.lease.attempt, 1);
 }
 
-TEST_F(DeliveryPoolTest, StopReleasesWhatIsInFlightUncounted) {
+TEST_P(DeliveryPoolTest, StopReleasesWhatIsInFlightUncounted) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   const auto attempt = sender_.next();
@@ -328,7 +344,7 @@ TEST_F(DeliveryPoolTest, StopReleasesWhatIsInFlightUncounted) {
   EXPECT_EQ(again.lease.counted, 1) << "and the release did not count";
 }
 
-TEST_F(DeliveryPoolTest, StopLetsAttemptsEndWithinItsLimit) {
+TEST_P(DeliveryPoolTest, StopLetsAttemptsEndWithinItsLimit) {
   pool_->start(config_of({destination_config()}));
   const EventId id = accept();
   const auto attempt = sender_.next();
@@ -338,14 +354,14 @@ TEST_F(DeliveryPoolTest, StopLetsAttemptsEndWithinItsLimit) {
   EXPECT_EQ(delivery(id).state, DeliveryState::kDelivered);
 }
 
-TEST_F(DeliveryPoolTest, StoppingUnstartedOrTwiceIsHarmless) {
+TEST_P(DeliveryPoolTest, StoppingUnstartedOrTwiceIsHarmless) {
   pool_->stop(Duration::zero());
   pool_->stop(std::chrono::hours(1));
   accept();
   EXPECT_EQ(sender_.waiting(), 0u);
 }
 
-TEST_F(DeliveryPoolTest, ALeaseWithTooLittleLeftIsReleasedUncounted) {
+TEST_P(DeliveryPoolTest, ALeaseWithTooLittleLeftIsReleasedUncounted) {
   DestinationConfig backend = destination_config();
   backend.lease = backend.timeout - Duration(1);  // as if the claim had taken the rest
   backend.concurrency = 1;
@@ -361,7 +377,7 @@ TEST_F(DeliveryPoolTest, ALeaseWithTooLittleLeftIsReleasedUncounted) {
   EXPECT_EQ(attempt.lease.counted, 1);
 }
 
-TEST_F(DeliveryPoolTest, ARefusedClaimIsRepeatedAfterAPauseAndNotBefore) {
+TEST_P(DeliveryPoolTest, ARefusedClaimIsRepeatedAfterAPauseAndNotBefore) {
   store_.refuse(true);
   pool_->start(config_of({destination_config()}));
   store_.await_claims(1);
@@ -375,7 +391,7 @@ TEST_F(DeliveryPoolTest, ARefusedClaimIsRepeatedAfterAPauseAndNotBefore) {
   EXPECT_TRUE(observer_.next().facts.taken);
 }
 
-TEST_F(DeliveryPoolTest, AnIdlePoolDoesNotAskTheStoreOverAndOver) {
+TEST_P(DeliveryPoolTest, AnIdlePoolDoesNotAskTheStoreOverAndOver) {
   pool_->start(config_of({destination_config()}));
   accept();
   const auto attempt = sender_.next();
@@ -390,7 +406,7 @@ TEST_F(DeliveryPoolTest, AnIdlePoolDoesNotAskTheStoreOverAndOver) {
   EXPECT_LT(store_.claims(), 120);
 }
 
-TEST_F(DeliveryPoolTest, ManyEventsAreDeliveredOnceEach) {
+TEST_P(DeliveryPoolTest, ManyEventsAreDeliveredOnceEach) {
   DestinationConfig backend = destination_config();
   backend.concurrency = 7;
   pool_->start(config_of({backend}));

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "ingest/rewriting.h"
+#include "provider/registry.h"
 
 namespace hookonce {
 
@@ -46,6 +47,48 @@ std::optional<std::string> of_other_source(const SourceTable& table, const Inges
         "it verifies with the secret of source \"{0}\": either the sender has the URL of this source in place of {1}, "
         "or the two secrets are mixed up in the configuration",
         other.config->name, to_utf8(other.config->path));
+  }
+  return std::nullopt;
+}
+
+std::string without_blanks(std::string_view secret) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = secret.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return "";
+  return std::string(secret.substr(first, secret.find_last_not_of(kBlanks) - first + 1));
+}
+
+std::string without_quotes(std::string_view secret) {
+  const bool is_quoted =
+      secret.size() > 2 && secret.front() == secret.back() && (secret.front() == '"' || secret.front() == '\'');
+  return std::string(is_quoted ? secret.substr(1, secret.size() - 2) : secret);
+}
+
+// How a secret is mistaken on its way from the sender's page into the configuration.
+struct Mistake {
+  std::string (*mended)(std::string_view secret);
+  std::string_view mend;
+};
+constexpr Mistake kMistakes[] = {
+    {without_blanks, "without the blanks around it"},
+    {without_quotes, "without the quotes around it, which whoever reads the environment file does not remove"},
+    {[](std::string_view secret) { return from_base64(secret).value_or(std::string(secret)); },
+     "decoded as base64: put in the bytes, as a `file:`"},
+    {[](std::string_view secret) { return from_hex(secret).value_or(std::string(secret)); },
+     "decoded as hexadecimal: put in the bytes, as a `file:`"},
+};
+
+std::optional<std::string> of_mistaken_secret(const IngestSource& source, const HttpRequest& request,
+                                              Allowance& allowance) {
+  for (const Mistake& mistake : kMistakes) {
+    BindSettings settings = bind_settings(*source.config);
+    for (std::string& secret : settings.secrets) secret = mistake.mended(secret);
+    if (settings.secrets == source.config->secrets) continue;
+    const auto mended = find_provider(source.config->provider)->bind(settings);
+    if (!mended.ok()) continue;  // it would not be a secret then
+    if (!allowance.take(source, request.body.size())) return std::nullopt;
+    if (!is_signed_rightly((*mended)->verify(request, request.wall_at).reason)) continue;
+    return fmt::format("it verifies with a configured secret {}", mistake.mend);
   }
   return std::nullopt;
 }
@@ -100,6 +143,8 @@ std::optional<std::string> diagnose(const SourceTable& table, const IngestSource
     return of_clocks(source, request, *own.provider_time);
   }
   if (auto other = of_other_source(table, source, request, allowance)) return other;
+  if (own.reason != Reason::kSignatureMismatch && own.reason != Reason::kTokenMismatch) return std::nullopt;
+  if (auto mistake = of_mistaken_secret(source, request, allowance)) return mistake;
   if (own.reason != Reason::kSignatureMismatch) return std::nullopt;
   if (request.body.empty()) return own.message + "; the body arrived empty: perhaps something on the way dropped it";
   return of_rewriting(source, std::move(request), allowance);

@@ -1,6 +1,7 @@
 // Why a rejected request was refused, as far as it can be proven: for the operator alone, never for the sender.
 //
-// It tries what a person would try: the secrets of the other sources, and the bytes that the body may have had before
+// It tries what a person would try: the secrets of the other sources, the own ones without what was put around them by
+// mistake, and the bytes that the body may have had before
 // something on the way wrote it anew. Each is judged by the provider's own verification, so that what is said is so.
 #pragma once
 

@@ -145,6 +145,28 @@ TEST_F(Diagnosis, NothingIsSaidOfWhatWouldBeAcceptedNow) {
   EXPECT_EQ(ingest_.explain(kept_.at(0)), std::nullopt) << "its source is gone";
 }
 
+TEST_F(Diagnosis, ASecretThatWasPutInMistakenlyIsNamedByItsMend) {
+  const std::pair<std::string, std::string> mistakes[] = {
+      {"\"" + kStripe + "\"", "without the quotes"}, {"'" + kStripe + "'", "without the quotes"},
+      {" " + kStripe + "\n", "without the blanks"},  {to_base64(kStripe), "decoded as base64"},
+      {to_hex(kStripe), "decoded as hexadecimal"},
+  };
+  for (const auto& [configured, mend] : mistakes) {
+    use(source_of("stripe", "stripe", {"whsec_old", configured}));
+    const auto said = said_of(signed_by("stripe", "stripe", kStripe, {.id = "evt_1"}));
+    ASSERT_TRUE(said) << configured;
+    EXPECT_NE(said->find("it verifies with a configured secret " + mend), std::string::npos) << *said;
+    EXPECT_EQ(said->find(kStripe), std::string::npos) << *said;
+    EXPECT_EQ(said_of(signed_by("stripe", "stripe", "whsec_nobody", {.id = "evt_1"})), std::nullopt);
+  }
+  SourceConfig pass = source_of("pass", "token", {"\"right\""});
+  pass.token = TokenScheme{"X-Pass", ""};
+  use(pass);
+  const auto said = said_of(post("/in/pass", {{"X-Pass", "right"}}, "{}"));
+  ASSERT_TRUE(said);
+  EXPECT_NE(said->find("without the quotes"), std::string::npos) << *said;
+}
+
 TEST_F(Diagnosis, AnEmptyBodyIsPointedOut) {
   HttpRequest request = of("github", kSent);
   request.body.clear();

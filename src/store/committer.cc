@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <thread>
 #include <unordered_map>
@@ -45,6 +46,13 @@ struct SettleItem {
   Settlement settlement;
   Executor* executor = nullptr;
   Committer::SettleDone done;
+};
+
+// A claim that its caller waits for.
+struct ClaimItem {
+  const Committer::Wanted* wanted = nullptr;
+  ClaimRequest request;  // valid once it is in a batch
+  std::optional<Result<Claimed>> answer;
 };
 
 // Callbacks gathered per executor, so that each loop is woken once.
@@ -89,7 +97,8 @@ class Callbacks {
 struct Batch {
   std::vector<AcceptItem> accepts;
   std::vector<SettleItem> settles;
-  bool empty() const { return accepts.empty() && settles.empty(); }
+  ClaimItem* claim = nullptr;  // of the caller who waits
+  bool empty() const { return accepts.empty() && settles.empty() && claim == nullptr; }
   void append(Batch more) {
     std::move(more.accepts.begin(), more.accepts.end(), std::back_inserter(accepts));
     std::move(more.settles.begin(), more.settles.end(), std::back_inserter(settles));
@@ -101,10 +110,13 @@ struct Part {
   std::span<NewEvent> events;  // of `accepts`; the store wants them in one row
   std::span<AcceptItem> accepts;
   std::span<SettleItem> settles;
+  ClaimItem* claim = nullptr;
 
-  std::size_t size() const { return events.size() + settles.size(); }
-  // Events first, then settlements: the order stays. REQUIRES: size() > 1.
+  std::size_t size() const { return events.size() + settles.size() + (claim != nullptr ? 1 : 0); }
+  // Events first, then settlements: the order stays. A claim may have any place, so it stands apart from the others at
+  // once. REQUIRES: size() > 1.
   std::pair<Part, Part> halves() const {
+    if (claim != nullptr) return {{events, accepts, settles, nullptr}, {{}, {}, {}, claim}};
     const std::size_t half = size() / 2, first = std::min(half, events.size());
     return {{events.first(first), accepts.first(first), settles.first(half - first)},
             {events.subspan(first), accepts.subspan(first), settles.subspan(half - first)}};
@@ -126,10 +138,12 @@ struct Committer::State {
   void drop_late(Batch& batch);
   // One transaction. What cannot be stored as it is goes into `parts`, what cannot be stored now into `again`.
   void commit_part(Part part, std::deque<Part>& parts, Duration search_until, Batch& again);
+  Result<CommitAndClaimFacts> write(const Part& part);
   void put_off(Part part, const Status& status, bool healthy, Batch& again);
   void set_apart(Part single);
   void retry_held() LOCKS_EXCLUDED(mutex);
-  void answer_part(const CommitFacts& facts, Part part);
+  void answer_part(CommitAndClaimFacts all, Part part);
+  void answer_claim(ClaimItem* claim, Result<Claimed> answer) LOCKS_EXCLUDED(mutex);
   Duration wake_at() const;  // by steady_now(); when there is something to do though nothing was submitted
   // Answers a duplicate of a durable event though nothing can be written; false where it is not one.
   bool answer_unrecorded(AcceptItem& item);
@@ -149,6 +163,8 @@ struct Committer::State {
   CondVar changed;
   std::deque<AcceptItem> accepts GUARDED_BY(mutex);
   std::deque<SettleItem> settles GUARDED_BY(mutex);
+  ClaimItem* claim GUARDED_BY(mutex) = nullptr;  // until it is in a batch
+  CondVar claim_answered;
   bool running GUARDED_BY(mutex) = false;
   bool stopping GUARDED_BY(mutex) = false;
   Duration stop_until GUARDED_BY(mutex){};  // by steady_now(); valid once stopping
@@ -208,6 +224,10 @@ void Committer::stop() {
   }
   for (Batch& single : state_->held) rest.append(std::move(single));
   state_->held.clear();
+  {
+    MutexLock lock(state_->mutex);
+    rest.claim = std::exchange(state_->claim, nullptr);
+  }
   state_->refuse(rest, unavailable("the gateway has stopped"), true);
   state_->callbacks.run();
 }
@@ -247,6 +267,24 @@ void Committer::submit(Settlement settlement, Executor* executor, SettleDone don
   callbacks.run();
 }
 
+Result<Claimed> Committer::claim(const Wanted& wanted) {
+  if (!settles_before_claims()) {
+    const Time now = state_->clock.now();
+    return state_->store.claim(wanted(now), now);
+  }
+  MutexLock lock(state_->mutex);
+  if (state_->stopping) return unavailable("the gateway is stopping");
+  ClaimItem item{&wanted, {}, {}};
+  state_->claim = &item;
+  state_->changed.notify_one();
+  while (!item.answer) state_->claim_answered.wait(state_->mutex);
+  return *std::move(item.answer);
+}
+
+bool Committer::settles_before_claims() const {
+  return state_->store.claims_with_commit();
+}
+
 std::size_t Committer::queued() const {
   return state_->queued.load(std::memory_order_relaxed);
 }
@@ -262,13 +300,20 @@ void Committer::State::run() {
 }
 
 bool Committer::State::gather(Batch& batch) {
-  MutexLock lock(mutex);
-  while (accepts.empty() && settles.empty() && !stopping) {
-    const Duration wait = wake_at() - steady_now();
-    if (wait <= Duration::zero()) return true;
-    changed.wait_for(mutex, wait);
+  {
+    MutexLock lock(mutex);
+    while (accepts.empty() && settles.empty() && claim == nullptr && !stopping) {
+      const Duration wait = wake_at() - steady_now();
+      if (wait <= Duration::zero()) return true;
+      changed.wait_for(mutex, wait);
+    }
+    if (stopping && steady_now() >= stop_until) return false;
+    batch.claim = std::exchange(claim, nullptr);
   }
-  if (stopping && steady_now() >= stop_until) return false;
+  // Before the settlements are taken: whatever it knows to have ended is among them then.
+  if (batch.claim != nullptr) batch.claim->request = (*batch.claim->wanted)(clock.now());
+
+  MutexLock lock(mutex);
   // While the store is ill, settlements stay in the queue until it is well: only then is there anything to do with
   // them.
   if (was_healthy) take_settles(batch);
@@ -315,13 +360,14 @@ void Committer::State::commit(Batch batch) {
   drop_late(batch);
   if (!was_healthy) {
     std::erase_if(batch.accepts, [this](AcceptItem& item) { return answer_unrecorded(item); });
+    answer_claim(std::exchange(batch.claim, nullptr), unavailable(store.health().message()));
     refuse(batch, unavailable("the store cannot commit now"), false);
   } else if (!batch.empty()) {
     std::vector<NewEvent> events;  // the store wants them in one row
     events.reserve(batch.accepts.size());
     for (AcceptItem& item : batch.accepts) events.push_back(std::move(item.event));
     Batch again;
-    std::deque<Part> parts = {{events, batch.accepts, batch.settles}};
+    std::deque<Part> parts = {{events, batch.accepts, batch.settles, batch.claim}};
     const Duration search_until = steady_now() + kSearchPatience;
     while (!parts.empty()) {
       const Part part = parts.front();
@@ -346,18 +392,14 @@ void Committer::State::drop_late(Batch& batch) {
 }
 
 void Committer::State::commit_part(Part part, std::deque<Part>& parts, Duration search_until, Batch& again) {
-  std::vector<Settlement> settlements;
-  settlements.reserve(part.settles.size());
-  for (const SettleItem& item : part.settles) settlements.push_back(item.settlement);
-
   const Duration began = steady_now();
-  const Result<CommitFacts> facts = store.commit(part.events, settlements, clock.now());
+  Result<CommitAndClaimFacts> facts = write(part);
   if (facts.ok()) {
     commit_seconds.observe(std::chrono::duration<double>(steady_now() - began).count());
     commits.add();
-    committed_items.add(part.size());
+    committed_items.add(part.events.size() + part.settles.size());
     recover_wait = kRecoverFirst;
-    answer_part(*facts, part);
+    answer_part(*std::move(facts), part);
     return;
   }
 
@@ -382,11 +424,25 @@ void Committer::State::commit_part(Part part, std::deque<Part>& parts, Duration 
     log_error("store.refused", {{"reason", facts.status().message()}});
     if (!part.accepts.empty()) callbacks.answer(part.accepts[0], facts.status());
     if (!part.settles.empty()) callbacks.answer(part.settles[0], facts.status());
+    answer_claim(part.claim, facts.status());
   } else {
     const auto [first, second] = part.halves();
     parts.push_front(second);
     parts.push_front(first);
   }
+}
+
+Result<CommitAndClaimFacts> Committer::State::write(const Part& part) {
+  std::vector<Settlement> settlements;
+  settlements.reserve(part.settles.size());
+  for (const SettleItem& item : part.settles) settlements.push_back(item.settlement);
+  const Time now = clock.now();
+  if (part.claim != nullptr) {
+    return store.commit_and_claim(part.events, settlements, part.claim->request, now);
+  }
+  CommitAndClaimFacts facts;
+  HK_ASSIGN(facts.commit, store.commit(part.events, settlements, now));
+  return facts;
 }
 
 void Committer::State::put_off(Part part, const Status& status, bool healthy, Batch& again) {
@@ -401,10 +457,12 @@ void Committer::State::put_off(Part part, const Status& status, bool healthy, Ba
   }
   // A settlement is safe to repeat: one that took effect already is not taken again.
   for (SettleItem& item : part.settles) again.settles.push_back(std::move(item));
+  answer_claim(part.claim, status);
 }
 
 // In a batch with others it would keep them waiting again.
 void Committer::State::set_apart(Part single) {
+  if (single.claim != nullptr) return answer_claim(single.claim, unavailable("what is due is held by others"));
   Batch batch;
   if (!single.settles.empty()) batch.settles.push_back(std::move(single.settles[0]));
   if (!single.accepts.empty()) {
@@ -436,7 +494,9 @@ void Committer::State::retry_held() {
   }
 }
 
-void Committer::State::answer_part(const CommitFacts& facts, Part part) {
+void Committer::State::answer_part(CommitAndClaimFacts all, Part part) {
+  answer_claim(part.claim, std::move(all.claimed));
+  const CommitFacts& facts = all.commit;
   for (std::size_t i = 0; i < part.accepts.size(); ++i) {
     nudge = nudge || facts.accepts[i].new_delivery;
     callbacks.answer(part.accepts[i], facts.accepts[i]);
@@ -449,6 +509,13 @@ void Committer::State::answer_part(const CommitFacts& facts, Part part) {
   }
 }
 
+void Committer::State::answer_claim(ClaimItem* item, Result<Claimed> answer) {
+  if (item == nullptr) return;
+  MutexLock lock(mutex);
+  item->answer = std::move(answer);
+  claim_answered.notify_one();
+}
+
 bool Committer::State::answer_unrecorded(AcceptItem& item) {
   Result<std::optional<AcceptFacts>> found = store.find_duplicate(item.event, clock.now());
   if (!found.ok() || !*found) return false;
@@ -459,6 +526,7 @@ bool Committer::State::answer_unrecorded(AcceptItem& item) {
 
 void Committer::State::refuse(Batch& batch, const Status& status, bool with_settles) {
   for (AcceptItem& item : batch.accepts) callbacks.answer(item, status);
+  answer_claim(std::exchange(batch.claim, nullptr), status);
   if (!with_settles) return;
   for (SettleItem& item : batch.settles) callbacks.answer(item, status);
 }

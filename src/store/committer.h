@@ -1,4 +1,5 @@
 // The asynchronous face of the store: many threads submit, one thread commits whatever has gathered in one transaction.
+// A claim goes with it where the store gains by that, so that a round of deliveries costs one sync and not two.
 //
 // Group commit falls out of it: while one commit is on its way, the next batch gathers. Callbacks run on the executor
 // they came with (one wake-up per batch and executor), or on the committer's thread where that is null; they must not
@@ -24,6 +25,7 @@ class Committer {
  public:
   using AcceptDone = std::function<void(Result<AcceptFacts>)>;
   using SettleDone = std::function<void(Result<SettleFacts>)>;
+  using Wanted = std::function<ClaimRequest(Time now)>;
 
   struct Options {
     std::size_t batch_max = 512;              // events and settlements of one transaction
@@ -52,6 +54,13 @@ class Committer {
   // Any thread. Kept until the store takes or refuses it: `done` gets facts, or kInternal for one that can't be stored,
   // or kUnavailable only after stop(). Settlements are bounded by the attempts in flight.
   void submit(Settlement settlement, Executor* executor, SettleDone done);
+  // As Store::claim(), durable when it returns; waits for the transaction that it goes with, and only then asks what is
+  // wanted, so that what ends meanwhile makes room in the same one: on the committer's thread, while the caller waits.
+  // kUnavailable while the store is ill, and after stop(). REQUIRES: start() was called; one thread at a time, never
+  // the committer's.
+  Result<Claimed> claim(const Wanted& wanted);
+  // Whether a claim's transaction settles first what was submitted before it.
+  bool settles_before_claims() const;
 
   std::size_t queued() const;
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
+#include <future>
 #include <map>
 
 #include "base/sync.h"
@@ -49,6 +51,17 @@ class FaultStore final : public ForwardingStore {
     }
     return inner().commit(events, settlements, now);
   }
+  bool claims_with_commit() const override { return true; }
+  // The claim is of the transaction that this commit() is.
+  Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
+                                               std::span<const Settlement> settlements, const ClaimRequest& request,
+                                               Time now) override {
+    CommitAndClaimFacts facts;
+    HK_ASSIGN(facts.commit, commit(events, settlements, now));
+    ++claims;
+    HK_ASSIGN(facts.claimed, inner().claim(request, now));
+    return facts;
+  }
   Status health() override {
     MutexLock lock(mutex_);
     return ill_;
@@ -93,6 +106,8 @@ class FaultStore final : public ForwardingStore {
     MutexLock lock(mutex_);
     return batches_;
   }
+
+  std::atomic<int> claims{0};  // made with a commit
 
  private:
   Mutex mutex_;
@@ -344,6 +359,89 @@ TEST_F(CommitterTest, ASettlementIsKeptUntilTheStoreTakesIt) {
   committer->submit(success(claimed->leases[0]), nullptr, answers.settle(1));
   EXPECT_EQ(answers.await(1), Code::kOk);
   EXPECT_EQ(answers.taken(), 1);
+}
+
+ClaimRequest one_slot(Time) {
+  return {{{"backend", 1, std::chrono::seconds(30), 20, std::chrono::hours(1)}}};
+}
+
+TEST_F(CommitterTest, AClaimGoesWithWhatIsCommitted) {
+  store.close_gate();
+  const auto committer = make();
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(0));
+  store.await_commits(1);
+  auto claimed = std::async(std::launch::async, [&] { return committer->claim(one_slot); });
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(1));
+  store.open_gate();
+  const Result<Claimed> result = claimed.get();
+  ASSERT_OK(result);
+  EXPECT_EQ(result->leases.size(), 1u);
+  EXPECT_EQ(answers.await(1), Code::kOk);
+  EXPECT_EQ(store.claims, 1);
+  EXPECT_LE(store.batches().size(), 3u);
+}
+
+TEST_F(CommitterTest, AClaimAsksWhatIsWantedWhenItsTransactionBegins) {
+  store.close_gate();
+  const auto committer = make();
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(0));
+  store.await_commits(1);
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(1));
+  std::atomic<int> slots{0};
+  auto claimed = std::async(std::launch::async, [&] {
+    return committer->claim([&](Time now) {
+      ClaimRequest request = one_slot(now);
+      request.destinations[0].slots = slots;
+      return request;
+    });
+  });
+  slots = 2;
+  store.open_gate();
+  const Result<Claimed> result = claimed.get();
+  ASSERT_OK(result);
+  EXPECT_EQ(result->leases.size(), 2u);
+}
+
+TEST_F(CommitterTest, AClaimIsMadeThoughAnotherOfItsBatchCannotBeStored) {
+  store.close_gate();
+  const auto committer = make();
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(0));
+  store.await_commits(1);
+  committer->submit(NewEventBuilder().type("poison").build(), later(), nullptr, answers.accept(1));
+  committer->submit(NewEventBuilder().type("held").build(), later(), nullptr, answers.accept(2));
+  auto claimed = std::async(std::launch::async, [&] { return committer->claim(one_slot); });
+  store.open_gate();
+  const Result<Claimed> result = claimed.get();
+  ASSERT_OK(result);
+  EXPECT_EQ(result->leases.size(), 1u);
+  EXPECT_EQ(answers.await(1), Code::kInternal);
+  store.release();
+  EXPECT_EQ(answers.await(2), Code::kOk);
+}
+
+TEST_F(CommitterTest, AClaimIsRefusedAtOnceWhileTheStoreIsIllAndAfterTheStop) {
+  const auto committer = make();
+  store.script_commit(unknown_outcome("commit failed"));
+  store.script_recover(precondition("not a database"));
+  EXPECT_EQ(committer->claim(one_slot).code(), Code::kUnknown);
+  const Result<Claimed> refused = committer->claim(one_slot);
+  EXPECT_EQ(refused.code(), Code::kUnavailable);
+  EXPECT_EQ(refused.status().message(), "commit failed");
+  committer->stop();
+  EXPECT_EQ(committer->claim(one_slot).code(), Code::kUnavailable);
+}
+
+TEST_F(CommitterTest, StopAnswersAClaimThatWaits) {
+  store.close_gate();
+  const auto committer = make();
+  committer->submit(NewEventBuilder().build(), later(), nullptr, answers.accept(0));
+  store.await_commits(1);
+  auto claimed = std::async(std::launch::async, [&] { return committer->claim(one_slot); });
+  auto stopped = std::async(std::launch::async, [&] { committer->stop(); });
+  store.open_gate();
+  stopped.get();
+  const Result<Claimed> result = claimed.get();
+  EXPECT_TRUE(result.ok() || result.code() == Code::kUnavailable) << result.status().message();
 }
 
 TEST_F(CommitterTest, AStoreThatOnlyAPersonCanMendIsGivenUpOnce) {

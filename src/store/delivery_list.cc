@@ -69,8 +69,10 @@ DeliveryPage page_of(DeliveryList list, bool exhausted) {
     list.found.resize(list.limit);
     const ListedDelivery& last = list.found.back();
     page.next = format_delivery_cursor({last.seq, last.row.destination});
+    page.searched_until = last.row.received_at;
   } else if (!exhausted) {
     page.next = format_delivery_cursor(list.place);
+    page.searched_until = list.looked_until;
   }
   for (ListedDelivery& listed : list.found) page.items.push_back(std::move(listed.row));
   return page;

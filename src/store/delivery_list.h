@@ -41,7 +41,8 @@ struct ListedDelivery {
 struct DeliveryList {
   DeliveryFilter filter;
   std::size_t limit = 0;
-  DeliveryPlaceInList place;  // moves on
+  DeliveryPlaceInList place;         // moves on
+  std::optional<Time> looked_until;  // DeliveryPage::searched_until where the page is neither full nor the last
 
   std::vector<ListedDelivery> found;
   bool is_full() const { return found.size() > limit; }

@@ -32,15 +32,24 @@ class MemoryStore final : public Store, private InboxRecords {
  public:
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override LOCKS_EXCLUDED(mutex_) {
+    HK_ASSIGN(CommitAndClaimFacts facts, commit_and_claim(events, settlements, {}, now));
+    return std::move(facts.commit);
+  }
+
+  bool claims_with_commit() const override { return true; }
+  Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
+                                               std::span<const Settlement> settlements, const ClaimRequest& request,
+                                               Time now) override LOCKS_EXCLUDED(mutex_) {
     MutexLock lock(mutex_);
     std::set<EventId> ids;
     for (const NewEvent& event : events) {
       if (by_id_.contains(event.id) || !ids.insert(event.id).second)
         return internal("event id " + event.id.text() + " exists");
     }
-    CommitFacts facts;
-    for (const NewEvent& event : events) facts.accepts.push_back(accept(event, now));
-    for (const Settlement& settlement : settlements) facts.settles.push_back(settle_one(settlement, now));
+    CommitAndClaimFacts facts;
+    for (const NewEvent& event : events) facts.commit.accepts.push_back(accept(event, now));
+    for (const Settlement& settlement : settlements) facts.commit.settles.push_back(settle_one(settlement, now));
+    for (const ClaimDestination& destination : request.destinations) claim_for(destination, now, facts.claimed);
     return facts;
   }
 
@@ -66,10 +75,8 @@ class MemoryStore final : public Store, private InboxRecords {
   }
 
   Result<Claimed> claim(const ClaimRequest& request, Time now) override LOCKS_EXCLUDED(mutex_) {
-    MutexLock lock(mutex_);
-    Claimed claimed;
-    for (const ClaimDestination& destination : request.destinations) claim_for(destination, now, claimed);
-    return claimed;
+    HK_ASSIGN(CommitAndClaimFacts facts, commit_and_claim({}, {}, request, now));
+    return std::move(facts.claimed);
   }
 
   Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) override
@@ -128,7 +135,7 @@ class MemoryStore final : public Store, private InboxRecords {
   Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
                                   const std::optional<std::string>& cursor) override LOCKS_EXCLUDED(mutex_) {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
-    DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}};
+    DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}};
     MutexLock lock(mutex_);
     auto it = std::make_reverse_iterator(events_.lower_bound(list.place.below()));
     for (; it != events_.rend() && !list.is_full(); ++it) {

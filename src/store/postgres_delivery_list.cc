@@ -11,53 +11,53 @@ namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kStepCandidates = 4000;  // some milliseconds
+constexpr std::int64_t kStepCandidates = 2000;  // some milliseconds
 constexpr std::int64_t kFirstStepSpare = 100;   // most lists are answered by little more than what they ask for
-constexpr std::int64_t kNewestFirst = 4000;     // see sql_for()
 
 // An event may appear once per delivery.
 constexpr const char* kAllEvents = "SELECT seq FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
-// Materialized, so that the index of open deliveries is read, and not all deliveries in the order of the list.
 constexpr const char* kOpen =
-    "WITH open AS MATERIALIZED (SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1) "
-    "SELECT seq FROM open ORDER BY seq DESC LIMIT $2";
+    "SELECT seq FROM deliveries WHERE state IN (0, 1) AND seq < $1 ORDER BY seq DESC LIMIT $2";
 constexpr const char* kDead = "SELECT seq FROM deliveries WHERE state = 3 AND seq < $1 ORDER BY seq DESC LIMIT $2";
 
-// The first row says how far the step came, whether anything matched or not.
+// The first row says how far the step came, whether anything matched or not. OFFSET 0 has each row looked up by its
+// key: on tables that were filled a moment ago, of which the server has no statistics, it would read them whole
+// instead.
 std::string step_sql(const char* candidates) {
   return fmt::format(
       "WITH candidates AS MATERIALIZED ({}), "
       "reach AS (SELECT count(*) AS candidates, min(seq) AS lowest FROM candidates), "
-      "found AS MATERIALIZED (SELECT d.seq, d.destination FROM (SELECT DISTINCT seq FROM candidates) c JOIN deliveries "
-      "d ON d.seq = c.seq JOIN events e ON e.seq = c.seq "
-      "WHERE ($3::bytea IS NULL OR e.source = $3) AND ($4::bigint IS NULL OR d.state = $4) "
-      "AND ($5::bytea IS NULL OR d.destination = $5) AND (d.seq < $6 OR (d.seq = $6 AND d.destination > $7::bytea)) "
+      "found AS MATERIALIZED (SELECT d.seq, d.destination FROM (SELECT DISTINCT seq FROM candidates) c "
+      "CROSS JOIN LATERAL (SELECT seq, destination FROM deliveries WHERE seq = c.seq "
+      "AND ($4::bigint IS NULL OR state = $4) AND ($5::bytea IS NULL OR destination = $5) "
+      "AND (seq < $6 OR (seq = $6 AND destination > $7::bytea)) OFFSET 0) d "
+      "WHERE ($3::bytea IS NULL OR (SELECT source FROM events WHERE seq = d.seq) = $3) "
       "ORDER BY d.seq DESC, d.destination LIMIT $8), "
       "matching AS (SELECT d.*, e.id, e.source, e.type, e.key, e.received_at, {} "
-      "FROM found JOIN deliveries d USING (seq, destination) JOIN events e USING (seq)) "
-      "SELECT r.candidates, r.lowest, m.seq, m.destination, {}, m.id, m.source, m.type, m.key, m.received_at, "
+      "FROM found f CROSS JOIN LATERAL (SELECT * FROM deliveries WHERE seq = f.seq AND destination = f.destination "
+      "OFFSET 0) d CROSS JOIN LATERAL (SELECT * FROM events WHERE seq = f.seq OFFSET 0) e) "
+      "SELECT r.candidates, r.lowest, (SELECT received_at FROM events WHERE seq = r.lowest), m.seq, m.destination, {}, "
+      "m.id, m.source, m.type, m.key, m.received_at, "
       "a.status, a.error, m.paused, m.head FROM reach r LEFT JOIN (matching m LEFT JOIN LATERAL (SELECT status, error "
       "FROM attempts "
       "WHERE seq = m.seq AND destination = m.destination ORDER BY number DESC LIMIT 1) a ON true) ON true "
       "ORDER BY m.seq DESC, m.destination",
       candidates, kHoldColumns, kDeliveryColumns);
 }
-constexpr int kSeqColumn = 2;
-constexpr int kRecordColumn = 4;
+constexpr int kLowestTimeColumn = 2;
+constexpr int kSeqColumn = 3;
+constexpr int kRecordColumn = 5;
 constexpr int kEventColumn = kRecordColumn + kDeliveryColumnCount;
 constexpr int kAttemptColumn = kEventColumn + 5;
 constexpr int kHoldColumn = kAttemptColumn + 2;
 
-// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
-// this takes time, enough of them are among the newest events.
 const std::string& sql_for(const PostgresDeliveryWalk& walk) {
   static const std::string all = step_sql(kAllEvents);
   static const std::string open = step_sql(kOpen);
   static const std::string dead = step_sql(kDead);
   const auto& state = walk.list.filter.state;
   if (state == DeliveryState::kDead) return dead;
-  const bool wants_open = state == DeliveryState::kPending || state == DeliveryState::kInFlight;
-  return wants_open && walk.candidates >= kNewestFirst ? open : all;
+  return state == DeliveryState::kPending || state == DeliveryState::kInFlight ? open : all;
 }
 
 std::int64_t step_of(const PostgresDeliveryWalk& walk) {
@@ -98,6 +98,7 @@ ListedDelivery read_row(const PostgresResult& answer, int row) {
 }  // namespace
 
 Status walk_step(PostgresConnection& connection, const PostgresTransaction& transaction, PostgresDeliveryWalk& walk) {
+  const Duration began = steady_now();
   connection.begin(transaction);
   connection.add(sql_for(walk), parameters_of(walk));
   HK_ASSIGN(const auto results, connection.run_and_commit());
@@ -108,8 +109,12 @@ Status walk_step(PostgresConnection& connection, const PostgresTransaction& tran
   const std::int64_t candidates = answer.bigint(0, 0);
   walk.exhausted = candidates < step_of(walk);
   walk.candidates += candidates;
-  if (!walk.list.is_full() && !answer.is_null(0, 1)) walk.list.place = {answer.bigint(0, 1), std::nullopt};
-  walk.finished = walk.exhausted || walk.list.is_full() || steady_now() >= walk.stop_at;
+  if (!walk.list.is_full() && !answer.is_null(0, 1)) {
+    walk.list.place = {answer.bigint(0, 1), std::nullopt};
+    if (!answer.is_null(0, kLowestTimeColumn)) walk.list.looked_until = answer.time(0, kLowestTimeColumn);
+  }
+  const Duration now = steady_now();
+  walk.finished = walk.exhausted || walk.list.is_full() || now + (now - began) >= walk.stop_at;  // the next is as long
   return {};
 }
 

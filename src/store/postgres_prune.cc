@@ -33,9 +33,11 @@ constexpr const char* kWalk =
     "FROM (SELECT seq, received_at, source FROM events WHERE seq > $2 ORDER BY seq LIMIT $3) e "
     "LEFT JOIN unnest($6::bytea[], $7::bigint[]) AS own (source, age) ON own.source = e.source) w ORDER BY w.seq";
 
-// Locked, so that a duplicate or a replay that comes in this moment waits, and then finds the event gone.
+// Locked, so that a duplicate or a replay that comes in this moment waits, and then finds the event gone. What somebody
+// else holds is left for the next walk.
 constexpr const char* kLockEvents =
-    "SELECT seq, ordering_key IS NOT NULL FROM events WHERE seq = ANY ($1::bigint[]) ORDER BY seq FOR UPDATE";
+    "SELECT seq, ordering_key IS NOT NULL FROM events WHERE seq = ANY ($1::bigint[]) ORDER BY seq FOR UPDATE SKIP "
+    "LOCKED";
 
 // What a duplicate is to be told lives on for as long as the keys are taken; an event without keys leaves nothing.
 constexpr const char* kMove =

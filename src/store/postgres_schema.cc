@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kOldestServer = 130000;  // what vacuums inserted-only tables by itself
 constexpr Duration kMigrationWait = std::chrono::seconds(30);
+constexpr Duration kMigrationStatement = std::chrono::minutes(10);  // an index over all that retention has kept
 // "hkon" and what the schema's name makes: gateways of one inbox wait for each other, others don't.
 constexpr const char* kMigrationLock = "SELECT pg_advisory_xact_lock(1751871342, hashtext($1))";
 
@@ -207,9 +208,14 @@ constexpr const char* kNewItems[] = {
     "ADD CONSTRAINT attempts_response_check CHECK (length(response) <= 4096) NOT VALID",
 };
 
+// Migration 11: open deliveries in the order of lists. It holds what is open alone.
+constexpr const char* kOpenInOrder[] = {
+    "CREATE INDEX deliveries_open_in_order ON deliveries (seq) WHERE state IN (0, 1)",
+};
+
 std::vector<std::span<const char* const>> migrations() {
-  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses,
-          kInboxId,     kRejected,    kNewItems,         item_functions(),         locks_of_one_inbox()};
+  return {kFirstTables, kHashedLines, batch_functions(), signatures_of_arrivals(), kPauses,     kInboxId,
+          kRejected,    kNewItems,    item_functions(),  locks_of_one_inbox(),     kOpenInOrder};
 }
 
 int newest_version() {
@@ -217,7 +223,7 @@ int newest_version() {
 }
 
 PostgresTransaction migration_transaction(const PostgresTarget& target) {
-  return {target.schema, kMigrationWait, kMigrationWait, false};
+  return {target.schema, kMigrationWait, kMigrationStatement, false};
 }
 
 // What makes every gateway's statements find the tables: the schema, and a table that holds its version.

@@ -26,7 +26,7 @@ struct PostgresSearch {
   std::int64_t before = 0;  // candidates lie below this; moves on with each step
   std::size_t wanted = 0;
   bool dead_deliveries = false;  // only events that have one, whatever their state
-  Duration stop_at{};            // by steady_now(); at least one step is done
+  Duration stop_at{};            // by steady_now(); one step is done in any case
 
   std::vector<PostgresFound> found;
   bool finished = false;

@@ -42,6 +42,8 @@ constexpr Duration kSearchLockTimeout = std::chrono::milliseconds(80);
 constexpr Duration kSearchFor = std::chrono::seconds(5);  // since the last wait that was in vain
 // Longer than that second as well.
 constexpr Duration kLockTimeout = std::chrono::milliseconds(1500);
+// Pruning can wait for another day, and the committer waits for it.
+constexpr Duration kPruneLockTimeout = std::chrono::milliseconds(50);
 constexpr Duration kWriteTimeout = std::chrono::seconds(5);
 constexpr Duration kReadTimeout = std::chrono::seconds(15);
 // For the committer, which asks this of every arrival while nothing can be committed.
@@ -68,6 +70,7 @@ class PostgresStore final : public Store, private InboxRecords {
         commit_{target_.schema, kCommitLockTimeout, kWriteTimeout, false},
         search_{target_.schema, kSearchLockTimeout, kWriteTimeout, false},
         write_{target_.schema, kLockTimeout, kWriteTimeout, false},
+        prune_write_{target_.schema, kPruneLockTimeout, kWriteTimeout, false},
         read_{target_.schema, kLockTimeout, kReadTimeout, true},
         brief_{target_.schema, kLockTimeout, kDuplicateTimeout, true},
         copy_write_{target_.schema, kLockTimeout, kCopyTimeout, false},
@@ -126,7 +129,7 @@ class PostgresStore final : public Store, private InboxRecords {
   Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
-    PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}}};
     walk.stop_at = steady_now() + kListFor;
     while (!walk.finished) {
       HK_ASSIGN(walk, transact<PostgresDeliveryWalk>(
@@ -154,7 +157,7 @@ class PostgresStore final : public Store, private InboxRecords {
     MutexLock lock(prune_mutex_);
     PostgresPrune* const prune = &prune_;  // The analysis does not see that the lock is held inside a lambda too.
     return transact<std::int64_t>(claims_, [&](PostgresConnection& connection) {
-      return prune->run(connection, write_, request, clock_of(request.keys_now));
+      return prune->run(connection, prune_write_, request, clock_of(request.keys_now));
     });
   }
 
@@ -225,6 +228,7 @@ class PostgresStore final : public Store, private InboxRecords {
   const PostgresTransaction commit_;
   const PostgresTransaction search_;  // commits while something is held
   const PostgresTransaction write_;
+  const PostgresTransaction prune_write_;
   const PostgresTransaction read_;
   const PostgresTransaction brief_;
   const PostgresTransaction copy_write_;

@@ -56,7 +56,7 @@ class PostgresStoreTest : public testing::Test {
   void back_to_the_first_version() {
     schema_.sql(
         "DROP TABLE pauses; DROP TABLE rejected; ALTER TABLE schema_version DROP COLUMN inbox; "
-        "ALTER TABLE contents DROP COLUMN new_items; "
+        "DROP INDEX deliveries_open_in_order; ALTER TABLE contents DROP COLUMN new_items; "
         "ALTER TABLE events DROP COLUMN signature_hash; "
         "ALTER TABLE arrivals DROP COLUMN signature_hash, DROP COLUMN same_key; "
         "ALTER TABLE lines DROP CONSTRAINT lines_pkey, DROP COLUMN line, ADD COLUMN source bytea, "
@@ -307,6 +307,21 @@ TEST_F(PostgresStoreTest, PruningGoesByAgeOnTheServersClock) {
   const Time ahead = system_clock().now() + hours(10000);
   EXPECT_OK(store_->prune({ahead - hours(720), ahead, 500}));
   EXPECT_TRUE(store_->get(id).value().has_value());
+}
+
+TEST_F(PostgresStoreTest, PruningLeavesWhatSomebodyHoldsAndWaitsForNobody) {
+  const EventId held = accept(*store_, NewEventBuilder().to({}).build()).id;
+  const EventId free = accept(*store_, NewEventBuilder().to({}).build()).id;
+  const auto somebody = person();
+  run(*somebody, "BEGIN");
+  run(*somebody, "UPDATE events SET type = type WHERE seq = (SELECT min(seq) FROM events)");
+  const Time now = system_clock().now();
+  EXPECT_EQ(store_->prune({now, now, 500}).value(), 1);
+  EXPECT_TRUE(store_->get(held).value().has_value());
+  EXPECT_FALSE(store_->get(free).value().has_value());
+  run(*somebody, "COMMIT");
+  EXPECT_EQ(store_->prune({now, now, 500}).value(), 1);
+  EXPECT_FALSE(store_->get(held).value().has_value());
 }
 
 TEST_F(PostgresStoreTest, SeveralGatewaysMayMakeTheTablesAtOnce) {

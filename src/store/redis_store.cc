@@ -394,7 +394,7 @@ Result<DeliveryPage> RedisStore::deliveries(const DeliveryFilter& filter, int li
   std::string_view index = "i";
   if (filter.state == DeliveryState::kPending || filter.state == DeliveryState::kInFlight) index = "o";
   if (filter.state == DeliveryState::kDead) index = "d";
-  DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}};
+  DeliveryList list{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}};
   // Without a filter that the index does not know, most rows match, so no more are read than are wanted.
   const bool all_match = !filter.destination && (!filter.state || index != "i");
   bool exhausted = false;
@@ -405,6 +405,7 @@ Result<DeliveryPage> RedisStore::deliveries(const DeliveryFilter& filter, int li
     exhausted = rows.size() < static_cast<std::size_t>(step);
     looked_at += step;
     for (RedisRow& row : rows) {
+      if (row.is_there) list.looked_until = row.summary.received_at;
       const std::size_t before = list.found.size();
       add_rows(list, row.seq, row.summary, std::move(row.deliveries));
       if (list.found.size() > before && row.ordering_key) ordering_keys[row.seq] = std::move(*row.ordering_key);

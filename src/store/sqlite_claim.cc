@@ -2,9 +2,17 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "store/headers_codec.h"
 
 namespace hookonce {
+
+namespace {
+
+// Less than this is how far a clock may be moved without anybody's noticing a late retry.
+constexpr Duration kClockStepMin = std::chrono::seconds(10);
+
+}  // namespace
 
 Status SqliteClaim::prepare(Database& database, SqliteNames& sources, SqliteNames& destinations,
                             SqliteDeliveries& deliveries, SqliteLines& lines, SqliteReplies& replies,
@@ -30,6 +38,10 @@ Status SqliteClaim::prepare(Database& database, SqliteNames& sources, SqliteName
            "SELECT due_at FROM deliveries INDEXED BY deliveries_open "
            "WHERE destination = ? AND state IN (0, 1) "
            "ORDER BY due_at LIMIT 1"},
+          {&newest_, "SELECT received_at FROM events ORDER BY seq DESC LIMIT 1"},
+          {&bring_forward_,
+           "UPDATE deliveries INDEXED BY deliveries_open SET due_at = max(?1, due_at - ?2) "
+           "WHERE state IN (0, 1) AND state = 0 AND due_at > ?1 AND due_at < ?3"},
           {&end_leases_,
            "UPDATE deliveries INDEXED BY deliveries_open SET due_at = ?1 "
            "WHERE state IN (0, 1) AND state = 1 AND due_at > ?1"},
@@ -158,6 +170,19 @@ Result<SettleFacts> SqliteClaim::settle(const Settlement& settlement, Time now) 
   }
   HK_ASSIGN(facts.event_state, deliveries_->event_state(seq));
   return facts;
+}
+
+Status SqliteClaim::follow_clock(Time now) {
+  Query newest(newest_);
+  HK_ASSIGN(const bool found, newest.row());
+  const Duration step = found ? newest.time(0) - now : Duration::zero();
+  if (step < kClockStepMin) return {};
+  log_warn("store.clock_back",
+           {{"seconds", std::chrono::duration_cast<std::chrono::seconds>(step).count()},
+            {"reason", "the newest event is from the future; retries planned by that clock come as much earlier"}});
+  Query query(bring_forward_);
+  query.bind_time(now).bind_integer(step.count()).bind_time(kHeld);
+  return query.run();
 }
 
 Status SqliteClaim::end_leases(Time now) {

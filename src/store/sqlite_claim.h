@@ -28,6 +28,9 @@ class SqliteClaim {
   Result<SettleFacts> settle(const Settlement& settlement, Time now);
   // At start: whoever held a lease is dead, so what is in flight is due. REQUIRES: within a write transaction.
   Status end_leases(Time now);
+  // Where the newest event is from the future, the clock was ahead when it came and has been set back: retries that
+  // were planned by it come as much earlier.
+  Status follow_clock(Time now);
 
   Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now);
 
@@ -59,6 +62,8 @@ class SqliteClaim {
   Statement content_;
   Statement seq_of_;
   Statement next_due_;
+  Statement newest_;
+  Statement bring_forward_;
   Statement end_leases_;
 };
 

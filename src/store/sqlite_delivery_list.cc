@@ -6,8 +6,7 @@ namespace hookonce {
 
 namespace {
 
-constexpr std::int64_t kStepRows = 2000;       // of one step: a few milliseconds
-constexpr std::int64_t kNewestFirst = 10'000;  // see candidates_for()
+constexpr std::int64_t kStepRows = 2000;  // of one step: a few milliseconds
 
 }  // namespace
 
@@ -17,29 +16,27 @@ Status SqliteDeliveryList::prepare(Database& database, SqliteNames& destinations
   deliveries_ = &deliveries;
   search_ = &search;
   holds_ = &holds;
-  return prepare_all(database, {
-                                   {&all_,
-                                    "SELECT seq, destination, state FROM deliveries WHERE seq < ? "
-                                    "ORDER BY seq DESC LIMIT ?"},
-                                   {&open_,
-                                    "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_open "
-                                    "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
-                                   {&dead_,
-                                    "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_dead "
-                                    "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
-                                   {&last_attempt_,
-                                    "SELECT status, error FROM attempts WHERE seq = ? AND destination = ? "
-                                    "ORDER BY number DESC LIMIT 1"},
-                               });
+  return prepare_all(database,
+                     {
+                         {&all_,
+                          "SELECT seq, destination, state FROM deliveries WHERE seq < ? "
+                          "ORDER BY seq DESC LIMIT ?"},
+                         {&open_,
+                          "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_open_in_order "
+                          "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
+                         {&dead_,
+                          "SELECT seq, destination, 3 FROM deliveries INDEXED BY deliveries_dead "
+                          "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
+                         {&received_at_, "SELECT received_at FROM events WHERE seq = ?"},
+                         {&last_attempt_,
+                          "SELECT status, error FROM attempts WHERE seq = ? AND destination = ? "
+                          "ORDER BY number DESC LIMIT 1"},
+                     });
 }
 
-// The index of open deliveries is in another order, so each step by it reads all of it. Where so many are open that
-// this takes time, enough of them are among the newest events.
-Statement& SqliteDeliveryList::candidates_for(const DeliveryWalk& walk) {
-  const auto& state = walk.list.filter.state;
-  if (state == DeliveryState::kDead) return dead_;
-  const bool open = state == DeliveryState::kPending || state == DeliveryState::kInFlight;
-  return open && walk.rows >= kNewestFirst ? open_ : all_;
+Statement& SqliteDeliveryList::candidates_for(const DeliveryFilter& filter) {
+  if (filter.state == DeliveryState::kDead) return dead_;
+  return filter.state == DeliveryState::kPending || filter.state == DeliveryState::kInFlight ? open_ : all_;
 }
 
 Status SqliteDeliveryList::step(DeliveryWalk& walk) {
@@ -49,6 +46,11 @@ Status SqliteDeliveryList::step(DeliveryWalk& walk) {
     if (walk.list.is_full()) break;
   }
   walk.finished = walk.exhausted || walk.list.is_full() || steady_now() >= walk.stop_at;
+  if (!walk.finished || walk.exhausted || walk.list.is_full()) return {};
+  Query query(received_at_);
+  query.bind_integer(walk.list.place.seq);
+  HK_ASSIGN(const bool found, query.row());
+  if (found) walk.list.looked_until = query.time(0);
   return {};
 }
 
@@ -65,8 +67,10 @@ Result<std::vector<std::int64_t>> SqliteDeliveryList::candidates(DeliveryWalk& w
       return seqs;
     }
   }
-  Query query(candidates_for(walk));
-  query.bind_integer(walk.list.place.below()).bind_integer(kStepRows);
+  Query query(candidates_for(filter));
+  // Most lists are answered by what they ask for.
+  const std::int64_t step = walk.rows == 0 ? static_cast<std::int64_t>(walk.list.limit) + 1 : kStepRows;
+  query.bind_integer(walk.list.place.below()).bind_integer(step);
   std::int64_t rows = 0;
   std::int64_t last = 0;
   while (true) {
@@ -79,7 +83,7 @@ Result<std::vector<std::int64_t>> SqliteDeliveryList::candidates(DeliveryWalk& w
     if (wanted && (seqs.empty() || seqs.back() != last)) seqs.push_back(last);
   }
   walk.rows += rows;
-  walk.exhausted = rows < kStepRows;
+  walk.exhausted = rows < step;
   if (!walk.exhausted && (seqs.empty() || seqs.back() != last)) seqs.push_back(last);
   return seqs;
 }

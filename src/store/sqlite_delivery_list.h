@@ -33,7 +33,7 @@ class SqliteDeliveryList {
   Status step(DeliveryWalk& walk);
 
  private:
-  Statement& candidates_for(const DeliveryWalk& walk);
+  Statement& candidates_for(const DeliveryFilter& filter);
   Result<std::vector<std::int64_t>> candidates(DeliveryWalk& walk);
   Status look_at(std::int64_t seq, DeliveryList& list);
   Status add_last_attempt(DeliveryPlace place, DeliverySummary& row);
@@ -45,6 +45,7 @@ class SqliteDeliveryList {
   Statement all_;
   Statement open_;
   Statement dead_;
+  Statement received_at_;
   Statement last_attempt_;
 };
 

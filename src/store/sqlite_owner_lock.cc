@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -58,6 +59,14 @@ Result<std::string> resolve_path(const std::string& path) {
 
 Result<OwnerLock> OwnerLock::take(const std::string& path) {
   HK_ASSIGN(const std::string real_path, resolve_path(path));
+  while (true) {
+    HK_ASSIGN(OwnerLock lock, lock_file_of(real_path));
+    // Somebody may have removed the file between its opening and its locking, and another gateway locks the next one.
+    if (lock.is_in_place()) return lock;
+  }
+}
+
+Result<OwnerLock> OwnerLock::lock_file_of(const std::string& real_path) {
   const std::string lock_path = real_path + ".lock";
   const int file = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) {
@@ -81,6 +90,13 @@ Result<OwnerLock> OwnerLock::take(const std::string& path) {
                     real_path, lock_path));
   }
   return lock;
+}
+
+bool OwnerLock::is_in_place() const {
+  struct stat held {};
+  struct stat found {};
+  return ::fstat(file_, &held) == 0 && ::stat((real_path_ + ".lock").c_str(), &found) == 0 &&
+         held.st_dev == found.st_dev && held.st_ino == found.st_ino;
 }
 
 OwnerLock::OwnerLock(OwnerLock&& other) noexcept

@@ -21,9 +21,13 @@ class OwnerLock {
   OwnerLock& operator=(OwnerLock&&) = delete;
   ~OwnerLock();
 
+  // Whether the lock file at its path is the one that is locked here: where it is not, another gateway may own the
+  // next.
+  bool is_in_place() const;
   const std::string& real_path() const { return real_path_; }  // of the inbox, links resolved
 
  private:
+  static Result<OwnerLock> lock_file_of(const std::string& real_path);
   OwnerLock(std::string real_path, int file) : real_path_(std::move(real_path)), file_(file) {}
   std::string real_path_;
   int file_;

@@ -13,15 +13,11 @@ namespace {
 
 constexpr std::int64_t kStepRows = 2000;          // candidates of one step: a few milliseconds
 constexpr std::size_t kStepBytesMax = 16u << 20;  // bodies of one step, likewise
-constexpr std::int64_t kFewOpen = 5000;           // index entries that are read and sorted in a millisecond
-constexpr std::int64_t kNewestFirst = 6000;       // events: some ten milliseconds
-constexpr std::size_t kOpenKept = 20'000;         // events of open deliveries that are sorted at once
+constexpr std::size_t kJudgedAtOnce = 64;         // candidates between two looks at the time
 
-void keep_newest(OpenEvents& open) {
-  const auto first_kept = open.seqs.end() - kOpenKept;
-  std::nth_element(open.seqs.begin(), first_kept, open.seqs.end());
-  open.seqs.erase(open.seqs.begin(), first_kept);
-  open.whole = false;
+// Most lists are answered by what they ask for.
+std::int64_t step_of(const Search& search) {
+  return search.rows == 0 ? static_cast<std::int64_t>(search.wanted) : kStepRows;
 }
 
 }  // namespace
@@ -36,9 +32,9 @@ Status SqliteSearch::prepare(Database& database, SqliteNames& sources, SqliteDel
       {
           {&all_, "SELECT seq, received_at, source, type FROM events WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
           // An event appears once per delivery in the indexes.
-          {&open_, "SELECT seq FROM deliveries INDEXED BY deliveries_open WHERE state IN (0, 1) AND seq < ?"},
-          {&some_open_,
-           "SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_open WHERE state IN (0, 1) LIMIT ?)"},
+          {&open_,
+           "SELECT seq FROM deliveries INDEXED BY deliveries_open_in_order "
+           "WHERE state IN (0, 1) AND seq < ? ORDER BY seq DESC LIMIT ?"},
           {&dead_,
            "SELECT seq FROM deliveries INDEXED BY deliveries_dead "
            "WHERE state = 3 AND seq < ? ORDER BY seq DESC LIMIT ?"},
@@ -54,12 +50,14 @@ Status SqliteSearch::step(Search& search) {
   HK_ASSIGN(const Candidates next, candidates(search));
   search.rows += next.rows;
   std::size_t bytes = 0;
-  for (std::int64_t seq : next.seqs) {
-    if (search.found.size() >= search.wanted || bytes >= kStepBytesMax) {
-      search.open.reset();  // what is left of this step's candidates is read again
-      search.finished = search.found.size() >= search.wanted || steady_now() >= search.stop_at;
+  for (std::size_t i = 0; i < next.seqs.size(); ++i) {
+    const bool full = search.found.size() >= search.wanted;
+    const bool late = i > 0 && i % kJudgedAtOnce == 0 && steady_now() >= search.stop_at;
+    if (full || late || bytes >= kStepBytesMax) {
+      search.finished = full || late || steady_now() >= search.stop_at;
       return {};
     }
+    const std::int64_t seq = next.seqs[i];
     search.before = seq;
     HK_ASSIGN(const bool matches, judge(search, seq, bytes));
     if (!matches) continue;
@@ -92,14 +90,10 @@ Result<bool> SqliteSearch::judge(Search& search, std::int64_t seq, std::size_t& 
   return contains(query.blob(0), search.filter.query);
 }
 
-Result<SqliteSearch::Candidates> SqliteSearch::candidates(Search& search) {
+Result<SqliteSearch::Candidates> SqliteSearch::candidates(const Search& search) {
   if (search.filter.key) return from_key(*search.filter.key, search.before);
-  if (search.filter.state == EventState::kPending) {
-    if (search.open || search.rows >= kNewestFirst) return from_open(search);
-    HK_ASSIGN(const bool few, are_few_open());
-    return few ? from_open(search) : from_all(search);
-  }
-  if (search.filter.state == EventState::kDead || search.dead_deliveries) return from_dead(search.before);
+  if (search.filter.state == EventState::kPending) return from_index(open_, search);
+  if (search.filter.state == EventState::kDead || search.dead_deliveries) return from_index(dead_, search);
   return from_all(search);
 }
 
@@ -112,7 +106,7 @@ Result<SqliteSearch::Candidates> SqliteSearch::from_all(const Search& search) {
     if (!source) return Candidates();  // no event is of it
   }
   Candidates candidates;
-  const std::int64_t step = search.rows == 0 ? static_cast<std::int64_t>(search.wanted) : kStepRows;
+  const std::int64_t step = step_of(search);
   Query query(all_);
   query.bind_integer(search.before).bind_integer(step);
   std::int64_t last = 0;
@@ -132,10 +126,11 @@ Result<SqliteSearch::Candidates> SqliteSearch::from_all(const Search& search) {
   return candidates;
 }
 
-Result<SqliteSearch::Candidates> SqliteSearch::from_dead(std::int64_t before) {
+Result<SqliteSearch::Candidates> SqliteSearch::from_index(Statement& index, const Search& search) {
   Candidates candidates;
-  Query query(dead_);
-  query.bind_integer(before).bind_integer(kStepRows);
+  const std::int64_t step = step_of(search);
+  Query query(index);
+  query.bind_integer(search.before).bind_integer(step);
   while (true) {
     HK_ASSIGN(const bool more, query.row());
     if (!more) break;
@@ -143,45 +138,7 @@ Result<SqliteSearch::Candidates> SqliteSearch::from_dead(std::int64_t before) {
     const std::int64_t seq = query.integer(0);
     if (candidates.seqs.empty() || candidates.seqs.back() != seq) candidates.seqs.push_back(seq);
   }
-  if (candidates.rows == kStepRows) candidates.resume = candidates.seqs.back();
-  return candidates;
-}
-
-// Where few deliveries are open, their index finds them at once, wherever they lie. Where many are, enough of them are
-// mostly among the newest events, and if not, one reading of the whole index serves all further steps.
-Result<bool> SqliteSearch::are_few_open() {
-  Query query(some_open_);
-  query.bind_integer(kFewOpen);
-  HK_ASSIGN(const bool counted, query.row());
-  return counted && query.integer(0) < kFewOpen;
-}
-
-// The index is by destination and due time, so nothing of it comes in the order of the list.
-Result<SqliteSearch::Candidates> SqliteSearch::from_open(Search& search) {
-  if (!search.open) {
-    OpenEvents open;
-    Query query(open_);
-    query.bind_integer(search.before);
-    while (true) {
-      HK_ASSIGN(const bool more, query.row());
-      if (!more) break;
-      open.seqs.push_back(query.integer(0));
-      if (open.seqs.size() == 2 * kOpenKept) keep_newest(open);
-    }
-    if (open.seqs.size() > kOpenKept) keep_newest(open);
-    std::sort(open.seqs.begin(), open.seqs.end());
-    open.seqs.erase(std::unique(open.seqs.begin(), open.seqs.end()), open.seqs.end());
-    search.open = std::move(open);
-  }
-  OpenEvents& open = *search.open;
-  Candidates candidates;
-  while (!open.seqs.empty() && candidates.rows < kStepRows) {
-    candidates.seqs.push_back(open.seqs.back());
-    open.seqs.pop_back();
-    ++candidates.rows;
-  }
-  if (!open.seqs.empty() || !open.whole) candidates.resume = candidates.seqs.back();
-  if (open.seqs.empty() && !open.whole) search.open.reset();  // read again from here
+  if (candidates.rows == step) candidates.resume = candidates.seqs.back();
   return candidates;
 }
 

@@ -26,25 +26,18 @@ struct FoundEvent {
   EventSummary summary;
 };
 
-// The newest events below some place that have an open delivery.
-struct OpenEvents {
-  std::vector<std::int64_t> seqs;  // ascending: the next candidates are at the end
-  bool whole = true;               // there are no others
-};
-
 struct Search {
   EventFilter filter;
   std::int64_t before = 0;  // candidates lie below this; moves on with each step
   std::size_t wanted = 0;
   bool dead_deliveries = false;  // only events that have one, whatever their state
-  Duration stop_at{};            // by steady_now(); at least one step is done
+  Duration stop_at{};            // by steady_now(); some candidates are looked at in any case
 
   std::vector<FoundEvent> found;
   bool finished = false;
   bool exhausted = false;            // valid once finished: nothing further matches
   std::optional<Time> looked_until;  // when the event was received at which the search stands
   std::int64_t rows = 0;
-  std::optional<OpenEvents> open;  // once the index of open deliveries was read
 };
 
 class SqliteSearch {
@@ -66,11 +59,9 @@ class SqliteSearch {
     std::optional<Time> looked_until;    // of the event at `resume`, where that one is not among `seqs`
     std::int64_t rows = 0;               // looked at
   };
-  Result<Candidates> candidates(Search& search);
+  Result<Candidates> candidates(const Search& search);
   Result<Candidates> from_all(const Search& search);
-  Result<Candidates> from_dead(std::int64_t before);
-  Result<Candidates> from_open(Search& search);
-  Result<bool> are_few_open();
+  Result<Candidates> from_index(Statement& index, const Search& search);  // of open or dead deliveries
   Result<Candidates> from_key(const std::string& text, std::int64_t before);
   Result<std::vector<std::int64_t>> source_numbers();
   Result<std::optional<std::int64_t>> older_of_key(std::int64_t seq, const KeyHash& key);
@@ -82,7 +73,6 @@ class SqliteSearch {
   SqliteKeyLookup keys_;
   Statement all_;
   Statement open_;
-  Statement some_open_;
   Statement dead_;
   Statement source_numbers_;
   Statement older_of_key_;

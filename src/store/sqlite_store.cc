@@ -1,6 +1,7 @@
 #include "store/sqlite_store.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <optional>
@@ -30,10 +31,38 @@ namespace hookonce {
 namespace {
 
 // A commit waits this long for a foreign program that holds the write lock (a person with the sqlite3 shell); then
-// nothing was done.
+// nothing was done, and the store is ill until the lock is free: duplicates are answered from what can be read, and
+// nobody waits for a second as long as this.
 constexpr Duration kBusyWait = std::chrono::seconds(1);
+// Whether it is free is asked by the one thread that answers everybody.
+constexpr Duration kRecoverBusyWait = std::chrono::milliseconds(10);
 // At opening, a little more: the truncating checkpoint needs every reader gone.
 constexpr Duration kOpenBusyWait = std::chrono::seconds(5);
+
+// Which file lies at a path; none: nothing does.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t number = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return FileIdentity{found.st_dev, found.st_ino};
+}
+
+// The files that are open. A path may come to lead elsewhere while they are written on: what goes there is gone when
+// they are closed.
+struct OpenFiles {
+  std::optional<FileIdentity> inbox;
+  std::optional<FileIdentity> log;
+  bool operator==(const OpenFiles&) const = default;
+};
+
+OpenFiles files_at(const std::string& path) {
+  return {identity_of(path), identity_of(path + "-wal")};
+}
 
 // The writing connection and what is prepared on it.
 struct Writer {
@@ -67,6 +96,21 @@ struct Writer {
     HK_TRY(replay.prepare(destinations, deliveries, search));
     HK_TRY(upkeep.prepare(*database, deliveries, keys, lines, sources));
     return records.prepare(*database, sources, destinations, deliveries, keys, lines, replies, accept);
+  }
+
+  // Within a transaction.
+  Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements, Time now) {
+    CommitFacts facts;
+    facts.accepts.reserve(events.size());
+    facts.settles.reserve(settlements.size());
+    for (const NewEvent& event : events) {
+      HK_ASSIGN(facts.accepts.emplace_back(), accept.accept(event, now));
+    }
+    for (const Settlement& settlement : settlements) {
+      HK_ASSIGN(facts.settles.emplace_back(), claim.settle(settlement, now));
+    }
+    HK_TRY(keys.move_some());
+    return facts;
   }
 
   // What was kept in memory of a transaction that did not happen.
@@ -121,17 +165,17 @@ class SqliteStore final : public Store, private InboxRecords {
 
   Result<CommitFacts> commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                              Time now) override {
-    return write<CommitFacts>([&](Writer& writer) -> Result<CommitFacts> {
-      CommitFacts facts;
-      facts.accepts.reserve(events.size());
-      facts.settles.reserve(settlements.size());
-      for (const NewEvent& event : events) {
-        HK_ASSIGN(facts.accepts.emplace_back(), writer.accept.accept(event, now));
-      }
-      for (const Settlement& settlement : settlements) {
-        HK_ASSIGN(facts.settles.emplace_back(), writer.claim.settle(settlement, now));
-      }
-      HK_TRY(writer.keys.move_some());
+    return write<CommitFacts>([&](Writer& writer) { return writer.commit(events, settlements, now); });
+  }
+
+  bool claims_with_commit() const override { return true; }
+  Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
+                                               std::span<const Settlement> settlements, const ClaimRequest& request,
+                                               Time now) override {
+    return write<CommitAndClaimFacts>([&](Writer& writer) -> Result<CommitAndClaimFacts> {
+      CommitAndClaimFacts facts;
+      HK_ASSIGN(facts.commit, writer.commit(events, settlements, now));
+      HK_ASSIGN(facts.claimed, writer.claim.claim(request, now));
       return facts;
     });
   }
@@ -187,7 +231,7 @@ class SqliteStore final : public Store, private InboxRecords {
   Result<DeliveryPage> deliveries(const DeliveryFilter& filter, int limit,
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
-    DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}}};
+    DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}}};
     walk.stop_at = steady_now() + kListFor;
     while (!walk.finished) {
       HK_ASSIGN(const bool done, read<bool>([&walk](Reader& reader) -> Result<bool> {
@@ -210,7 +254,9 @@ class SqliteStore final : public Store, private InboxRecords {
   Result<Replayed> replay(const ReplayRequest& request, Time now) override;
 
   Status health() override LOCKS_EXCLUDED(health_mutex_) {
+    const Status in_place = check_files();
     MutexLock lock(health_mutex_);
+    if (!in_place.ok() && health_.code() != Code::kPrecondition) health_ = in_place;
     return health_;
   }
 
@@ -247,7 +293,10 @@ class SqliteStore final : public Store, private InboxRecords {
   // Runs the search to its end; leaves at most `limit` events in it. The page has the cursor alone.
   Result<EventPage> find(Search& search, int limit, const std::optional<std::string>& cursor);
   void stop_writing() LOCKS_EXCLUDED(write_mutex_);
+  Status ask_for_lock() LOCKS_REQUIRED(write_mutex_);  // REQUIRES: writer_; well again where it is free
   void set_health(const Status& status) LOCKS_EXCLUDED(health_mutex_);
+  // kPrecondition where the paths lead to other files than those that are open.
+  Status check_files() LOCKS_EXCLUDED(health_mutex_);
   Status closed() LOCKS_EXCLUDED(health_mutex_) { return unavailable(health().message()); }
 
   const OwnerLock lock_;
@@ -256,13 +305,15 @@ class SqliteStore final : public Store, private InboxRecords {
   SqliteCheckpointer checkpointer_;
 
   Mutex write_mutex_;
-  std::unique_ptr<Writer> writer_ GUARDED_BY(write_mutex_);  // null while the store is ill
+  std::unique_ptr<Writer> writer_ GUARDED_BY(write_mutex_);  // null while the store is ill, but for:
+  bool locked_out_ GUARDED_BY(write_mutex_) = false;         // ill only because somebody else holds the write lock
 
   Mutex read_mutex_;
   std::unique_ptr<Reader> reader_ GUARDED_BY(read_mutex_);
 
   Mutex health_mutex_;
   Status health_ GUARDED_BY(health_mutex_) = unavailable("the store is not open");
+  std::optional<OpenFiles> files_ GUARDED_BY(health_mutex_);  // since the first opening
 };
 
 // Frames that a crash or a failed commit left in the log are written and synced anew before anybody relies on them.
@@ -283,6 +334,8 @@ Status check_whole(Database& database) {
 }
 
 Status SqliteStore::open(Time now, Opening opening) {
+  // A recovery opens what was open, and no other file that lies there now.
+  HK_TRY(check_files());
   auto writer = std::make_unique<Writer>();
   // In a recovery a file that is gone is never replaced by an empty one: every key in it would be free again.
   const bool may_be_new = opening == Opening::kStart && use_ != OpenFor::kCopyingFrom;
@@ -299,6 +352,7 @@ Status SqliteStore::open(Time now, Opening opening) {
   if (opening == Opening::kStart && use_ == OpenFor::kServing) {
     Transaction transaction(database);
     HK_TRY(transaction.begin(Transaction::Kind::kWrite));
+    HK_TRY(writer->claim.follow_clock(now));
     HK_TRY(writer->claim.end_leases(now));
     HK_TRY(transaction.commit());
   }
@@ -318,15 +372,18 @@ Status SqliteStore::open(Time now, Opening opening) {
   {
     MutexLock lock(write_mutex_);
     writer_ = std::move(writer);
+    locked_out_ = false;
   }
-  set_health({});
+  MutexLock lock(health_mutex_);
+  if (!files_) files_ = files_at(path_);
+  health_ = {};
   return {};
 }
 
 template <typename T, typename Work>
 Result<T> SqliteStore::write(Work work, Sync sync) {
   MutexLock lock(write_mutex_);
-  if (!writer_) return closed();
+  if (!writer_ || locked_out_) return closed();  // nobody waits for the lock again before recover() had it
   Database& database = *writer_->database;
   HK_TRY(database.set_synced(sync == Sync::kNow));
   checkpointer_.restart_if_due(database);
@@ -339,15 +396,24 @@ Result<T> SqliteStore::write(Work work, Sync sync) {
     Transaction transaction(database);
     const Status begun = transaction.begin(Transaction::Kind::kWrite);
     if (!begun.ok()) {
-      if (!database.busy()) trouble = begun;
+      if (database.busy()) {
+        locked_out_ = true;
+        set_health(unavailable(begun.message()));
+      } else {
+        trouble = begun;
+      }
       result.emplace(unavailable(begun.message()));
     } else {
       result.emplace(work(*writer_));
       if (result->ok()) {
         const Status committed = transaction.commit();
+        const Status in_place = check_files();
         if (!committed.ok()) {
           trouble = committed;
           result.emplace(committed);
+        } else if (!in_place.ok()) {
+          trouble = in_place;
+          result.emplace(unknown_outcome(in_place.message()));
         } else {
           writer_->keys.committed();
         }
@@ -419,6 +485,10 @@ Status SqliteStore::recover(Time now) {
   const Status ill = health();
   if (ill.ok()) return {};
   if (ill.code() == Code::kPrecondition) return ill;  // Damaged, or no longer ours: opening again mends nothing.
+  {
+    MutexLock lock(write_mutex_);
+    if (writer_ && locked_out_) return ask_for_lock();
+  }
   // The reader goes on meanwhile: what is durable can be looked at, and duplicates of it can be answered.
   stop_writing();
   const Status opened = open(now, Opening::kRecovery);
@@ -472,6 +542,32 @@ void SqliteStore::stop_writing() {
     writer_.reset();
   }
   checkpointer_.stop();
+}
+
+Status SqliteStore::ask_for_lock() {
+  Database& database = *writer_->database;
+  database.set_busy_wait(kRecoverBusyWait);
+  const Status begun = Transaction(database).begin(Transaction::Kind::kWrite);
+  database.set_busy_wait(kBusyWait);
+  if (!begun.ok()) return unavailable(begun.message());
+  locked_out_ = false;
+  set_health({});
+  return {};
+}
+
+Status SqliteStore::check_files() {
+  MutexLock lock(health_mutex_);
+  if (!files_) return {};
+  if (!lock_.is_in_place()) {
+    return precondition(path_ +
+                        ".lock: removed under the running gateway, so that another one may use the inbox; leave "
+                        "it where it is, and start the gateway again");
+  }
+  if (*files_ == files_at(path_)) return {};
+  return precondition(
+      path_ +
+      ": removed or replaced under the running gateway; put back the inbox that was there, its -wal file "
+      "too, or start the gateway again with what is there now");
 }
 
 void SqliteStore::set_health(const Status& status) {

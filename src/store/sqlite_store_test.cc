@@ -2,6 +2,7 @@
 // The test plays the person with the sqlite3 shell through sqlite_database.h.
 #include "store/sqlite_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -26,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 
 struct SqliteStoreTest : testing::Test {
   Result<std::unique_ptr<Store>> open(Time now = kTestStart) { return open_sqlite_store(path, now); }
@@ -208,14 +210,47 @@ TEST_F(SqliteStoreTest, AnUnwritableFolderIsNamed) {
   EXPECT_EQ(exit, 0);
 }
 
+TEST_F(SqliteStoreTest, WhatIsWrittenToAFileThatIsNoLongerThereIsNotDone) {
+  for (const std::string suffix : {"", "-wal", ".lock"}) {
+    const auto store = open_ok();
+    ASSERT_OK(store->commit(events_of(NewEventBuilder().build()), {}, kTestStart));
+    fs::rename(path + suffix, path + ".moved");
+    EXPECT_EQ(store->health().code(), Code::kPrecondition) << suffix;
+    const auto facts = store->commit(events_of(NewEventBuilder().build()), {}, kTestStart);
+    EXPECT_FALSE(facts.ok()) << suffix;
+    EXPECT_THAT(store->health().message(), HasSubstr("under the running gateway"));
+    EXPECT_EQ(store->recover(kTestStart).code(), Code::kPrecondition) << "another file is never taken for it";
+    fs::rename(path + ".moved", path + suffix);
+  }
+}
+
+TEST_F(SqliteStoreTest, RetriesPlannedByAClockThatWasSetBackComeAsMuchEarlier) {
+  {
+    const auto store = open_ok(kTestStart);
+    ASSERT_OK(store->commit(events_of(NewEventBuilder().build()), {}, kTestStart));
+    const auto claimed = store->claim(one_slot(), kTestStart);
+    ASSERT_EQ(claimed->leases.size(), 1u);
+    Settlement retry = release(claimed->leases[0]);
+    retry.next = Next::kRetry;
+    retry.delay = seconds(60);
+    ASSERT_OK(store->commit({}, std::vector<Settlement>{retry}, kTestStart));
+  }
+  const Time before = kTestStart - hours(2);
+  const auto store = open_ok(before);
+  EXPECT_EQ(store->next_due({"backend"}, before).value(), before + seconds(60));
+}
+
 TEST_F(SqliteStoreTest, AForeignWriterIsWaitedForAndThenNothingWasDone) {
   const auto store = open_ok();
   const auto person = shell(path);
   ASSERT_OK(person->execute("BEGIN IMMEDIATE"));
   const auto facts = store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart);
   EXPECT_EQ(facts.code(), Code::kUnavailable);
-  EXPECT_OK(store->health());
+  EXPECT_EQ(store->health().code(), Code::kUnavailable) << "nothing can be committed";
+  EXPECT_EQ(store->recover(kTestStart).code(), Code::kUnavailable);
   ASSERT_OK(person->execute("COMMIT"));
+  EXPECT_OK(store->recover(kTestStart));
+  EXPECT_OK(store->health());
   EXPECT_EQ(store->commit(events_of(NewEventBuilder().key("k").build()), {}, kTestStart)->accepts[0].verdict,
             Verdict::kAccepted);
 }
@@ -338,6 +373,7 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeysAndAttempts) {
     ASSERT_OK(store->commit({}, std::span(&failed, 1), kTestStart));
   }
   ASSERT_OK(shell(path)->execute(
+      "DROP INDEX deliveries_open_in_order;"
       "ALTER TABLE contents DROP COLUMN new_items; ALTER TABLE attempts RENAME TO long_attempts;"
       "CREATE TABLE attempts (seq INTEGER NOT NULL, destination INTEGER NOT NULL, number INTEGER NOT NULL,"
       "  started_at INTEGER NOT NULL, duration INTEGER, outcome INTEGER NOT NULL, status INTEGER NOT NULL,"
@@ -363,6 +399,7 @@ TEST_F(SqliteStoreTest, AnInboxOfTheFirstVersionKeepsItsKeysAndAttempts) {
   Settlement long_answer = failure(
       store->claim({{{"backend", 1, std::chrono::seconds(30), 20, std::chrono::hours(72)}}}, kTestStart)->leases.at(0),
       Duration::zero());
+  EXPECT_EQ(store->list({.state = EventState::kPending}, 10, std::nullopt)->items.back().id, id);
   long_answer.result.response = std::string(kResponseKept, 'x');
   ASSERT_OK(store->commit({}, std::span(&long_answer, 1), kTestStart));
 }
@@ -443,6 +480,11 @@ TEST_F(SqliteStoreTest, HotStatementsUseTheirIndexes) {
       "FROM deliveries INDEXED BY deliveries_open WHERE state IN (0, 1) GROUP BY destination");
   EXPECT_NE(counts.find("COVERING INDEX deliveries_open"), std::string::npos) << counts;
   EXPECT_EQ(counts.find("TEMP B-TREE"), std::string::npos) << counts;
+  const std::string open = plan(
+      "SELECT seq, destination, state FROM deliveries INDEXED BY deliveries_open_in_order "
+      "WHERE state IN (0, 1) AND seq < 7 ORDER BY seq DESC LIMIT 3");
+  EXPECT_NE(open.find("COVERING INDEX deliveries_open_in_order (seq<?)"), std::string::npos) << open;
+  EXPECT_EQ(open.find("TEMP B-TREE"), std::string::npos) << open;
 }
 
 TEST(StoreUrl, EventsStayForAShorterTimeWhereTheyAllLieInMemory) {

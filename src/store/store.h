@@ -59,6 +59,11 @@ struct Claimed {
   std::vector<DeadDelivery> dead;  // their last lease ran out and the policy is used up
 };
 
+struct CommitAndClaimFacts {
+  CommitFacts commit;
+  Claimed claimed;
+};
+
 struct EventFilter {
   std::optional<std::string> source;
   std::optional<std::string> type;  // exact
@@ -206,6 +211,15 @@ class Store {
   // instead where the policy is used up. Every lease has a new attempt number.
   virtual Result<Claimed> claim(const ClaimRequest& request, Time now) = 0;
 
+  // Whether a claim may go with a commit: a backend with one writer and a sync per transaction gains by it. Else the
+  // two go side by side.
+  virtual bool claims_with_commit() const { return false; }
+  // commit() and then claim() of what it leaves, in one transaction: both took effect, or neither. REQUIRES:
+  // claims_with_commit().
+  virtual Result<CommitAndClaimFacts> commit_and_claim(std::span<const NewEvent> events,
+                                                       std::span<const Settlement> settlements,
+                                                       const ClaimRequest& request, Time now);
+
   // When the next delivery to one of `destinations` becomes due (the past: now); nullopt where nothing is waiting.
   virtual Result<std::optional<Time>> next_due(const std::vector<std::string>& destinations, Time now) = 0;
 
@@ -265,6 +279,11 @@ inline Time PruneRequest::latest_before() const {
   Time latest = events_before;
   for (const auto& [source, before] : events_before_of) latest = std::max(latest, before);
   return latest;
+}
+
+inline Result<CommitAndClaimFacts> Store::commit_and_claim(std::span<const NewEvent>, std::span<const Settlement>,
+                                                           const ClaimRequest&, Time) {
+  return internal("this store claims apart from its commits");
 }
 
 inline Result<bool> Store::apply_line_rule(const LineRule&, Time) {

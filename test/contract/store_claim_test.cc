@@ -45,6 +45,29 @@ TEST_P(StoreClaim, WhatIsLeasedIsNotLeasedAgain) {
   EXPECT_EQ(claim().leases.size(), 0u);
 }
 
+TEST_P(StoreClaim, AClaimWithACommitSeesWhatThatLeavesAndHappensWithItOrNotAtAll) {
+  if (!store_->claims_with_commit()) return;  // there the two go side by side, and nobody calls this
+  const ClaimRequest request{{{"backend", 10, kLease, attempts_, std::chrono::hours(72), false}}};
+  const auto first = events_of(NewEventBuilder().build()), second = events_of(NewEventBuilder().build());
+  auto done = store_->commit_and_claim(first, {}, request, now_);
+  ASSERT_OK(done);
+  ASSERT_EQ(done->commit.accepts.size(), 1u);
+  ASSERT_EQ(done->claimed.leases.size(), 1u);
+  EXPECT_EQ(done->claimed.leases[0].event, first[0].id);
+
+  // Of a transaction that cannot be, nothing happens: neither the settlement nor the claim of what it would put back.
+  const std::vector<Settlement> released{release(done->claimed.leases[0])};
+  EXPECT_EQ(store_->commit_and_claim(first, released, request, now_).code(), Code::kInternal);
+  EXPECT_EQ(get(first[0].id).deliveries.at(0).state, DeliveryState::kInFlight);
+  EXPECT_EQ(get(first[0].id).deliveries.at(0).attempts.size(), 1u);
+
+  done = store_->commit_and_claim(second, released, request, now_);
+  ASSERT_OK(done);
+  EXPECT_TRUE(done->commit.settles.at(0).taken);
+  ASSERT_EQ(done->claimed.leases.size(), 2u);
+  for (const Lease& taken : done->claimed.leases) EXPECT_EQ(taken.attempt, taken.event == first[0].id ? 2 : 1);
+}
+
 TEST_P(StoreClaim, TheLongestDueGoFirstAndNeverMoreThanTheSlots) {
   std::vector<EventId> ids;
   for (int i = 0; i < 5; ++i) {

@@ -29,6 +29,7 @@ class StoreDeliveryList : public StoreFixture {
     do {
       const DeliveryPage part = page(filter, limit, cursor);
       EXPECT_LE(part.items.size(), static_cast<std::size_t>(limit));
+      EXPECT_EQ(part.searched_until.has_value(), part.next.has_value());
       for (const DeliverySummary& row : part.items) names.push_back(name_of(row));
       cursor = part.next;
     } while (cursor);
@@ -55,6 +56,20 @@ TEST_P(StoreDeliveryList, NewestEventsFirstAndTheirDeliveriesByName) {
   put({});
   put({"c"});
   EXPECT_EQ(walk({}, 100), (Names{"2 c", "0 a", "0 b"}));
+}
+
+TEST_P(StoreDeliveryList, APageThatIsNotTheLastSaysHowFarItLooked) {
+  std::vector<Time> received;
+  for (int i = 0; i < 3; ++i) {
+    received.push_back(now_);
+    put({"a", "b"});
+    pass(seconds(1));
+  }
+  const DeliveryPage first = page({}, 3);
+  EXPECT_EQ(first.searched_until, received[1]);
+  const DeliveryPage last = page({}, 3, first.next);
+  EXPECT_EQ(last.items.size(), 3u);
+  EXPECT_EQ(last.searched_until, std::nullopt);
 }
 
 TEST_P(StoreDeliveryList, PagesSplitAnEventAndNothingIsLostOrTwice) {

@@ -1,4 +1,5 @@
 """Start, reload, drain, restart, and an inbox that is in trouble."""
+import contextlib
 import os
 import shutil
 import signal
@@ -244,6 +245,38 @@ def test_a_foreign_writer_that_never_lets_go_means_503_and_nothing_is_lost(start
         post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_stuck"))))
     gateway.wait_for_state(again.json()["id"], "delivered")
     assert [r.provider_id for r in backend.requests] == ["evt_stuck"]
+
+
+def test_while_a_foreign_writer_holds_the_lock_readyz_says_so_and_duplicates_are_answered_in_time(start, backend, tmp_path):
+    gateway = start(config(backend.url, "stripe"))
+    first = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_before"))
+    gateway.wait_for_state(first.json()["id"], "delivered")
+    foreign = sqlite3.connect(tmp_path / "inbox.db", isolation_level=None)
+    foreign.execute("BEGIN IMMEDIATE")
+    assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_new")).status == 503
+    for address in (gateway.ingest, gateway.admin):
+        assert request(address, "GET", "/readyz").status == 503
+    for _ in range(3):
+        again = post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_before"))
+        assert (again.status, again.json()) == (200, {"status": "duplicate", "id": first.json()["id"]})
+    foreign.execute("ROLLBACK")
+    foreign.close()
+    gateway.wait_until(lambda: request(gateway.ingest, "GET", "/readyz").status == 200)
+    assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_new")).status == 200
+
+
+@pytest.mark.parametrize("gone", ["inbox.db", "inbox.db-wal"])
+def test_an_inbox_that_is_removed_under_the_gateway_takes_no_event_and_ends_it(start, backend, tmp_path, gone):
+    gateway = start(config(backend.url, "stripe"))
+    assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_kept")).status == 200
+    (tmp_path / gone).rename(tmp_path / "moved")
+    with contextlib.suppress(OSError):  # it may have noticed first, and be gone
+        assert post(gateway.ingest, "/in/stripe", senders.stripe(STRIPE, "evt_lost")).status == 503
+    assert gateway.process.wait(timeout=20) == 1
+    assert "removed or replaced" in gateway.log()
+    (tmp_path / "moved").rename(tmp_path / gone)
+    gateway.start()
+    assert [event["key"] for event in gateway.events()][-1] == "evt_kept"
 
 
 def small_disk(directory, size):

@@ -147,6 +147,15 @@ def test_the_secret_of_another_source_is_named_by_that_source(five, source):
     assert reason == told
 
 
+def test_quotes_that_came_along_with_a_secret_are_named(binary, tmp_path, backend):
+    tables = stripe_config(backend, "env:QUOTED")
+    with Gateway(binary, tmp_path, tables, environment={"QUOTED": f'"{RIGHT}"'}) as gateway:
+        told, reason = told_and_kept(gateway, "stripe", senders.stripe(RIGHT, "evt_1"))
+        assert "it verifies with a configured secret without the quotes around it" in reason and "quotes" not in told
+        told, reason = told_and_kept(gateway, "stripe", senders.stripe(WRONG, "evt_2"))
+        assert reason == told and RIGHT not in json.dumps(rejected(gateway)) + gateway.log()
+
+
 def test_a_wrong_clock_is_named_with_its_distance(five):
     told, reason = told_and_kept(five, "stripe", senders.stripe(SECRETS["stripe"], "evt_1", at=int(time.time()) + 412))
     assert re.search(r"the signature is right, and this machine's clock is 41[0-2] s behind its time stamp", reason), reason

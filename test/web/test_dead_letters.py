@@ -48,6 +48,26 @@ def test_filters_choose_which(start, backend, window):
     page.locator("tr[data-row]").filter(has_text="evt_dead_0").wait_for()
 
 
+def test_a_page_that_is_empty_and_not_the_last_does_not_say_that_there_is_none(start, backend, window):
+    """The gateway's calls end after a moment; the first one's answer here is what it is behind very many that are not dead."""
+    gateway = with_dead_letters(start, backend, 2)
+    newest = gateway.api("GET", "/api/v1/deliveries?state=dead&limit=1").json()
+    view = window(gateway)
+
+    def found_nothing_yet(route):
+        if "cursor=" in route.request.url:
+            route.continue_()
+        else:
+            route.fulfill(json={"items": [], "next_cursor": newest["next_cursor"], "searched_until": "2026-01-02T03:04:05.678Z"})
+
+    view.page.route("**/api/v1/deliveries?*", found_nothing_yet)
+    page = view.go("dead")
+    expect(page.locator(".more time")).to_have_attribute("datetime", "2026-01-02T03:04:05.678Z")
+    assert page.get_by_role("heading", name="No dead letter").count() == 0
+    page.get_by_role("button", name="Search further").click()
+    expect(page.locator("a[data-open]")).to_have_text(["evt_dead_0"])
+
+
 def test_all_are_sent_again_after_a_preview(start, backend, window):
     gateway = with_dead_letters(start, backend, MANY)
     backend.answer_with(lambda request, nth: 200)

@@ -1,4 +1,6 @@
 """Destinations: what waits, and the switch that holds and frees one."""
+from playwright.sync_api import expect
+
 from support import senders
 from support.gateway import SECRETS, config
 from support.http_client import post
@@ -21,6 +23,10 @@ def test_a_destination_is_paused_and_resumed(gateway, backend, window):
     event = post(gateway.ingest, "/in/stripe", senders.stripe(SECRETS["stripe"], "evt_held")).json()["id"]
     card.locator("dd").get_by_text("1", exact=True).wait_for()
     assert gateway.event(event)["state"] == "pending" and backend.requests == []
+    card.get_by_text("What waits").click()
+    expect(card.locator("[data-row]")).to_contain_text("evt_held ◔ pending its destination is paused")
+    assert view.serious_faults() == []
+    view.screenshot("light-what-waits")
     overview = window(gateway).go()
     overview.get_by_role("status").get_by_text("backend is paused; 1 waiting").wait_for()
     card.get_by_role("button", name="Resume backend").click()

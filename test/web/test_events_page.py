@@ -257,9 +257,37 @@ def test_a_replay_says_what_it_does_to_each_delivery(start, backend, window):
         dialog = page.get_by_role("dialog")
         dialog.get_by_text("Sends to good again with the same Idempotency-Key. A backend that dedups will ignore it.").wait_for()
         dialog.get_by_text("Sends to bad again, where it is dead and was never confirmed").wait_for()
-        dialog.get_by_text("Sends to held at once instead of at the next attempt’s time").wait_for()
+        dialog.get_by_text("To held nothing is sent before what holds it is over").wait_for()
         dialog.get_by_label("Destination").select_option("bad")
         expect(dialog.locator("p", has_text="Sends to")).to_have_count(1)
+
+
+def test_a_replay_of_a_delivery_that_waits_for_its_next_attempt_says_so(start, backend, window):
+    gateway = start(config(backend.url, "stripe", destination={"retry": {"first": "1h", "max": "1h"}}))
+    backend.answer_with(lambda request, nth: 500)
+    event = send(gateway, "evt_retried")
+    gateway.wait_until(lambda: gateway.event(event)["deliveries"][0]["next_attempt_at"] and gateway.event(event)["deliveries"][0]["attempts"])
+    page = window(gateway).go(f"events/{event}")
+    page.locator(".deliveries").get_by_text("next attempt").wait_for()
+    page.get_by_role("button", name="Replay…").click()
+    page.get_by_role("dialog").get_by_text("Sends to backend at once instead of at the next attempt’s time").wait_for()
+
+
+def test_what_holds_a_delivery_is_said_and_leads_there(start, backend, window):
+    """Behind a dead event of its ordering key, and then paused too."""
+    backend.answer_with(lambda request, nth: 410 if request.provider_id == "EvPoison" else 200)
+    gateway = start(config(backend.url, "slack", source={"ordering_key": "json:/event/channel"}, destination={"ordering": True}))
+    ids = {}
+    for name in ("EvPoison", "EvBehind"):
+        ids[name] = post(gateway.ingest, "/in/slack", senders.slack(SECRETS["slack"], name)).json()["id"]
+    gateway.wait_for_state(ids["EvPoison"], "dead")
+    page = window(gateway).go(f"events/{ids['EvBehind']}")
+    held = page.locator(".deliveries li")
+    expect(held).to_contain_text("waits behind an earlier event of its ordering key")
+    gateway.api("POST", "/api/v1/destinations/backend/pause")
+    expect(held).to_contain_text("its destination is paused; waits behind an earlier event of its ordering key")
+    held.get_by_role("link", name="an earlier event").click()
+    page.get_by_role("heading", name="EvPoison").wait_for()
 
 
 def test_a_replayed_dead_delivery_says_that_it_was_replayed(start, backend, window):
@@ -279,7 +307,7 @@ def test_a_search_that_found_nothing_yet_goes_on_and_says_how_far_it_got(gateway
     """The gateway's calls end after half a second; the first one's answer here is what it is where millions of newer events do not fit."""
     for number in range(3):
         send(gateway, f"evt_deep_{number}")
-    newest = gateway.api("GET", "/api/v1/events?limit=1").json()
+    newest = gateway.api("GET", "/api/v1/events?q=evt_deep&limit=1").json()  # a cursor is good for its own filters
     view = window(gateway)
 
     def found_nothing_yet(route):

@@ -37,7 +37,12 @@ export interface Attempt {
   error: string | null;
   response: string | null;
 }
-export interface Delivery {
+// What keeps a pending delivery from being sent when it is due; `behind` is the event at the head of its line.
+export interface Held {
+  held: 'line' | 'paused' | null;
+  behind: string | null;
+}
+export interface Delivery extends Held {
   destination: string;
   state: State;
   orphaned: boolean;
@@ -60,7 +65,7 @@ export interface EventDetail extends EventSummary, Content {
   deliveries: Delivery[];
   reason?: string;
 }
-export interface DeliveryRow {
+export interface DeliveryRow extends Held {
   event: string;
   source: string;
   type: string | null;

@@ -17,6 +17,7 @@ interface Older {
   key: string;
   items: DeliveryRow[];
   next: string | null;
+  until: string | null;
   begun: boolean;
 }
 
@@ -24,7 +25,7 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const { t } = useSpeech();
   const { source, destination } = filter;
   const key = JSON.stringify([source, destination]);
-  const [older, setOlder] = useState<Older>({ key, items: [], next: null, begun: false });
+  const [older, setOlder] = useState<Older>({ key, items: [], next: null, until: null, begun: false });
   const { data, error, reload } = useFresh(key, () => api.deliveries({ source, destination, state: 'dead', limit: PAGE }), { source });
   const names = useOnce(async () => {
     const [sources, destinations] = await Promise.all([api.sources(), api.destinations()]);
@@ -35,13 +36,13 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const [said, setSaid] = useState('');
   const [moreError, setMoreError] = useState<unknown>(null);
   const behind = older.key === key ? older.items : [];
-  const next = older.key === key && older.begun ? older.next : data?.next_cursor ?? null;
+  const [next, until] = older.key === key && older.begun ? [older.next, older.until] : [data?.next_cursor ?? null, data?.searched_until ?? null];
   const more = async () => {
     if (next === null) return;
     setMoreError(null);
     try {
       const page = await api.deliveries({ source, destination, state: 'dead', limit: PAGE, cursor: next });
-      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor, begun: true });
+      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor, until: page.searched_until ?? null, begun: true });
     } catch (failure) {
       setMoreError(failure);
     }
@@ -86,10 +87,10 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
           </tbody>
         </table>
       )}
-      {next !== null && <More found={items.length > 0} onMore={more} />}
+      {next !== null && <More found={items.length > 0} until={items.length === 0 ? until : null} onMore={more} />}
       {target !== null && <ReplayDialog target={target} onClose={() => setTarget(null)} onDone={(text) => { setTarget(null); setSaid(text); reload(); }} />}
       {bulk && <BulkReplay filter={{ dead: true, ...(source ? { source } : {}), ...(destination ? { destination } : {}) }}
-                           onClose={() => { setBulk(false); setOlder({ key, items: [], next: null, begun: false }); reload(); }} />}
+                           onClose={() => { setBulk(false); setOlder({ key, items: [], next: null, until: null, begun: false }); reload(); }} />}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { api, type Destination } from '../api.ts';
 import { count } from '../format.ts';
 import { useFresh } from '../live.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Ago, Empty, ErrorNote, Waiting } from '../parts/small.tsx';
+import { Ago, Empty, ErrorNote, StateBadge, Waiting, WhenSent } from '../parts/small.tsx';
 import { href } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
@@ -28,9 +28,37 @@ export function Destinations() {
   );
 }
 
+const WAITING_SHOWN = 20;
+
+// The newest deliveries that wait for it, each with what it waits for.
+function WhatWaits({ destination }: { destination: string }) {
+  const { t } = useSpeech();
+  const { data, error, reload } = useFresh(destination, async () => {
+    const [pending, inFlight] = await Promise.all((['pending', 'in_flight'] as const).map((state) => api.deliveries({ destination, state, limit: WAITING_SHOWN })));
+    const found = [...inFlight!.items, ...pending!.items];
+    return { items: found.slice(0, WAITING_SHOWN), more: found.length > WAITING_SHOWN || pending!.next_cursor !== null || inFlight!.next_cursor !== null };
+  }, null);
+  return (
+    <>
+      <ErrorNote error={error} retry={reload} />
+      {data === null && error === null && <Waiting />}
+      <ul class="deliveries">
+        {data?.items.map((item) => (
+          <li key={item.event} data-row={item.event}>
+            <a data-open class="mono wrap" href={href(['events', item.event])}>{item.key ?? item.event}</a> <StateBadge state={item.state} />{' '}
+            <span class="quiet"><WhenSent delivery={item} /></span>
+          </li>
+        ))}
+      </ul>
+      {data?.more && <p class="quiet caption">{t.newestOf(data.items.length)}</p>}
+    </>
+  );
+}
+
 function DestinationCard({ destination, onDone }: { destination: Destination; onDone: (text: string) => void }) {
   const { t, language } = useSpeech();
   const [asking, setAsking] = useState(false);
+  const [looking, setLooking] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const paused = destination.paused === true;
@@ -74,6 +102,12 @@ function DestinationCard({ destination, onDone }: { destination: Destination; on
           : <button type="button" disabled={busy} onClick={() => setAsking(true)} aria-label={`${t.pause} ${destination.name}`}>{t.pause}…</button>)}
         <a href={href(['dead'], { destination: destination.name })}>{t.pages.dead}</a>
       </div>
+      {destination.waiting > 0 && (
+        <details onToggle={(event) => setLooking(event.currentTarget.open)}>
+          <summary>{t.whatWaits}</summary>
+          {looking && <WhatWaits destination={destination.name} />}
+        </details>
+      )}
       {destination.timeout !== undefined && (
         <details>
           <summary>{t.settings}</summary>

@@ -5,7 +5,7 @@ import { asCurl, prettyBody, whyBeyond } from '../content.ts';
 import { bytes, clock, duration, exact } from '../format.ts';
 import { useFresh, useOnce } from '../live.ts';
 import { ReplayDialog } from '../parts/replay.tsx';
-import { Ago, CauseName, CopyButton, Empty, ErrorNote, StateBadge, Waiting } from '../parts/small.tsx';
+import { Ago, CauseName, CopyButton, Empty, ErrorNote, StateBadge, Waiting, WhenSent } from '../parts/small.tsx';
 import { useSpeech } from '../words/index.ts';
 
 export function EventPage({ id }: { id: string }) {
@@ -93,7 +93,7 @@ function Story({ event, onReplay }: { event: EventDetail; onReplay: (destination
               <strong>{delivery.destination}</strong> <StateBadge state={delivery.state} />
               {delivery.replayed && <span class="tag">{t.replayedTag}</span>}
               {delivery.orphaned && <span class="tag warn">{t.orphaned}</span>}
-              {delivery.next_attempt_at !== null && <span>{t.nextAttempt} <Ago at={delivery.next_attempt_at} /></span>}
+              <WhenSent delivery={delivery} />
               {delivery.delivered_at !== null && <span class="quiet">{t.afterFirst(duration(Date.parse(delivery.delivered_at) - first, language))}</span>}
               <button type="button" class="small" onClick={() => onReplay(delivery.destination)} aria-label={`${t.replay} ${delivery.destination}`}>{t.replay}</button>
             </li>
@@ -152,7 +152,7 @@ function CurlNote({ event, source, masked }: { event: EventDetail; source: Sourc
   const signed = event.arrivals[0]?.provider_time ?? null;
   return (
     <p class="quiet caption">
-      {t.curlTo} <code class="wrap">{url}</code>{isOnlyThere(url) && `, ${t.curlThere}`}.
+      {t.curlTo} <code class="wrap">{url}</code>{isOnlyThere(url) && t.curlThere}{t.curlEnd}
       {signed !== null && <> {t.curlStale(source.tolerance)} <time dateTime={signed}>{exact(signed)}</time>{t.curlStaleThen}</>}
       {masked && <> {t.curlMasked}</>}
     </p>

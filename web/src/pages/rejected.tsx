@@ -116,7 +116,9 @@ function RejectedItem({ item, accepted, onAccepted, onGone }: ItemProps) {
         {accepted === undefined &&
           <button type="button" class="at-end" disabled={busy} onClick={() => void accept()} aria-label={`${t.accept} ${item.source} ${item.id}`}>{t.accept}</button>}
       </div>
-      <p>{item.reason}</p>
+      {/* The gateway knows what it found out, and says it in English. */}
+      {language !== 'en' && t.codesWhy[item.code as keyof typeof t.codesWhy] !== undefined && <p>{t.codesWhy[item.code as keyof typeof t.codesWhy]}</p>}
+      <p class={language === 'en' ? '' : 'quiet'}>{item.reason}</p>
       {item.count > 1 && <p class="quiet">{t.firstSeen} <Ago at={item.first_at} /></p>}
       {refusal !== '' && <p class="note bad" role="alert">{refusal}</p>}
       <p class="note good" role="status">{accepted !== undefined &&

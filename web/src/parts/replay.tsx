@@ -17,13 +17,15 @@ export interface Replayed {
   destination: string;
   state: State;
   delivered_at: string | null;  // the last recorded success, if there was one
+  held: 'line' | 'paused' | null;
 }
 
-export const KINDS = ['confirmed', 'dead', 'waiting', 'inFlight'] as const;
+export const KINDS = ['confirmed', 'dead', 'waiting', 'held', 'inFlight'] as const;
 
 // A success that was recorded counts more than what came of the delivery since.
-export function kindOf({ state, delivered_at }: Replayed): (typeof KINDS)[number] {
+export function kindOf({ state, delivered_at, held }: Replayed): (typeof KINDS)[number] {
   if (state === 'in_flight') return 'inFlight';
+  if (held !== null) return 'held';
   if (delivered_at !== null || state === 'delivered') return 'confirmed';
   return state === 'dead' ? 'dead' : 'waiting';
 }
@@ -60,7 +62,7 @@ export function ReplayDialog({ target, onClose, onDone }: { target: ReplayTarget
       )}
       {KINDS.map((kind) => {
         const names = chosen.filter((delivery) => kindOf(delivery) === kind).map((delivery) => delivery.destination).join(', ');
-        return names !== '' && <p>{newKey && kind !== 'inFlight' ? t.replayWithNewKey(names) : t.replayKinds[kind](names)}</p>;
+        return names !== '' && <p>{newKey && kind !== 'inFlight' && kind !== 'held' ? t.replayWithNewKey(names) : t.replayKinds[kind](names)}</p>;
       })}
       <label class="check"><input type="checkbox" checked={newKey} onChange={(event) => setNewKey(event.currentTarget.checked)} /> {t.useNewKey}</label>
       <ErrorNote error={error} />

@@ -1,9 +1,10 @@
 // The small things that every page shows: moments, states, copy buttons, errors, and what an empty page says.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, gatewayNow, type State } from '../api.ts';
+import { ApiError, gatewayNow, type Held, type State } from '../api.ts';
 import { copy, whyBeyond } from '../content.ts';
 import { age, exact } from '../format.ts';
+import { href } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
 // One clock for all moments of the page.
@@ -37,6 +38,16 @@ export function StateBadge({ state }: { state: State }) {
 export function CauseName({ cause }: { cause: string }) {
   const { t } = useSpeech();
   return <span>{t.causes[cause as keyof typeof t.causes] ?? cause}</span>;
+}
+
+// Why a delivery is not sent however long it is due; or when its next attempt is.
+export function WhenSent({ delivery }: { delivery: Held & { next_attempt_at: string | null } }) {
+  const { t } = useSpeech();
+  const { held, behind } = delivery;
+  const line = behind !== null && <span>{t.heldLine[0]} <a href={href(['events', behind])} title={behind}>{t.heldLine[1]}</a> {t.heldLine[2]}</span>;
+  if (held === 'paused') return <span><a href={href(['destinations'])}>{t.heldPaused}</a>{line && <>; {line}</>}</span>;
+  if (held === 'line') return <>{line}</>;
+  return delivery.next_attempt_at === null ? null : <span>{t.nextAttempt} <Ago at={delivery.next_attempt_at} /></span>;
 }
 
 // What came back of an attempt, said once: the error of an answer that is no success begins with its status.
