@@ -40,9 +40,9 @@ TEST_F(AdminHistory, TheCurrentMinuteHoldsWhatHappenedUpToNow) {
   EXPECT_EQ(now.at("rejected"), 1);
   EXPECT_EQ(now.at("delivered"), 4);
   EXPECT_EQ(now.at("dead"), 3);
-  EXPECT_NEAR(now.at("answer_ms").at("p50").as_double(), 17.5, 1e-6);
-  EXPECT_NEAR(now.at("answer_ms").at("p99").as_double(), 24.85, 1e-6);
-  EXPECT_NEAR(now.at("delivery_ms").at("p50").as_double(), 375, 1e-6);
+  EXPECT_NEAR(now.at("answer_ms").at("p50").to_number<double>(), 17.5, 1e-6);
+  EXPECT_NEAR(now.at("answer_ms").at("p99").to_number<double>(), 24.85, 1e-6);
+  EXPECT_NEAR(now.at("delivery_ms").at("p50").to_number<double>(), 375, 1e-6);
 }
 
 TEST_F(AdminHistory, OfOneSourceItHasNoDeliveries) {
