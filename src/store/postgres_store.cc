@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/sync.h"
+#include "store/commit_watch.h"
 #include "store/event_filter.h"
 #include "store/postgres_accept.h"
 #include "store/postgres_claim.h"
@@ -162,6 +163,7 @@ class PostgresStore final : public Store, private InboxRecords {
   }
 
   Status health() override LOCKS_EXCLUDED(health_mutex_) {
+    HK_TRY(watch_.status());
     MutexLock lock(health_mutex_);
     return health_;
   }
@@ -241,6 +243,8 @@ class PostgresStore final : public Store, private InboxRecords {
 
   Mutex prune_mutex_;
   PostgresPrune prune_ GUARDED_BY(prune_mutex_);
+
+  CommitWatch watch_;
 
   Mutex health_mutex_;
   Status health_ GUARDED_BY(health_mutex_) = unavailable("the store is not open");
@@ -327,6 +331,7 @@ Result<CommitFacts> PostgresStore::commit(std::span<const NewEvent> events, std:
     return internal("more events in one batch than its numbers have room for");
   const bool searches = steady_now().count() < search_until_;
   const PostgresTransaction& transaction = searches ? search_ : commit_;
+  const CommitWatch::Running running = watch_.begin();
   auto committed = transact<CommitFacts>(commits_, [&](PostgresConnection& connection) -> Result<CommitFacts> {
     PostgresAccept accept(events, clock_of(now));
     PostgresSettle settle(settlements);

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "core/dedup.h"
+#include "store/commit_watch.h"
 #include "store/delivery_list.h"
 #include "store/event_filter.h"
 #include "store/headers_codec.h"
@@ -226,7 +227,10 @@ class RedisStore final : public Store {
     return (*answer).integer();
   }
 
-  Status health() override { return server_.health(); }
+  Status health() override {
+    HK_TRY(server_.health());
+    return watch_.status();
+  }
   Status recover(Time) override { return server_.recover(); }
   std::vector<std::string> weaknesses() override { return server_.weaknesses(); }
   InboxRecords* records() override { return &records_; }
@@ -248,12 +252,14 @@ class RedisStore final : public Store {
   Status add_last_attempts(DeliveryList& list);
 
   RedisServer server_;
+  CommitWatch watch_;
   RedisRecords records_{server_};
 };
 
 Result<CommitFacts> RedisStore::commit(std::span<const NewEvent> events, std::span<const Settlement> settlements,
                                        Time now) {
   if (events.empty() && settlements.empty()) return CommitFacts();
+  const CommitWatch::Running running = watch_.begin();
   // The names come first in the call, and are known only when all else has been looked at.
   Names destinations;
   Shapes shapes;

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/sync.h"
+#include "store/commit_watch.h"
 #include "store/event_filter.h"
 #include "store/sqlite_accept.h"
 #include "store/sqlite_checkpointer.h"
@@ -254,6 +255,7 @@ class SqliteStore final : public Store, private InboxRecords {
   Result<Replayed> replay(const ReplayRequest& request, Time now) override;
 
   Status health() override LOCKS_EXCLUDED(health_mutex_) {
+    HK_TRY(watch_.status());
     const Status in_place = check_files();
     MutexLock lock(health_mutex_);
     if (!in_place.ok() && health_.code() != Code::kPrecondition) health_ = in_place;
@@ -303,6 +305,7 @@ class SqliteStore final : public Store, private InboxRecords {
   const std::string path_;
   const OpenFor use_;
   SqliteCheckpointer checkpointer_;
+  CommitWatch watch_;
 
   Mutex write_mutex_;
   std::unique_ptr<Writer> writer_ GUARDED_BY(write_mutex_);  // null while the store is ill, but for:
@@ -384,6 +387,7 @@ template <typename T, typename Work>
 Result<T> SqliteStore::write(Work work, Sync sync) {
   MutexLock lock(write_mutex_);
   if (!writer_ || locked_out_) return closed();  // nobody waits for the lock again before recover() had it
+  const CommitWatch::Running running = watch_.begin();
   Database& database = *writer_->database;
   HK_TRY(database.set_synced(sync == Sync::kNow));
   checkpointer_.restart_if_due(database);
