@@ -23,14 +23,16 @@ Breaker opened(Duration open_time, Time now) {
   return breaker;
 }
 
-Breaker closed_by_probe() {
-  Breaker breaker;
+Breaker closed_by_success(Time now) {
+  Breaker breaker = closed_from(now);
   breaker.ramp = 2;
   return breaker;
 }
 
 Breaker noted_while_closed(Breaker breaker, const BreakerPolicy& policy, const AttemptEnd& end, Time now) {
-  if (end.sign == Sign::kNone) return breaker;
+  // After the clock was set back nothing would count until it has caught up.
+  if (breaker.judged_from && now < *breaker.judged_from) breaker.judged_from.reset();
+  if (end.sign == Sign::kNone || is_older(breaker, end)) return breaker;
   const bool failing = end.sign == Sign::kFailing;
   if (failing && breaker.last_failed == end.event) return breaker;
   breaker.history = (breaker.history << 1) | (failing ? 1 : 0);
@@ -56,17 +58,13 @@ Breaker noted_while_closed(Breaker breaker, const BreakerPolicy& policy, const A
 }
 
 Breaker noted_while_open(Breaker breaker, const BreakerPolicy& policy, const AttemptEnd& end, Time now) {
-  // What began before the breaker opened says nothing about now.
-  if (!breaker.probe || breaker.probe->event != end.event || breaker.probe->attempt != end.attempt) return breaker;
+  const bool latest = breaker.probe && breaker.probe->event == end.event && breaker.probe->attempt == end.attempt;
+  // An earlier probe's success counts too: where every answer takes longer than open_max, there is no other one. What
+  // began before the breaker was half-open says nothing about now.
+  if (end.sign == Sign::kAlive && (latest || end.started_at >= *breaker.open_until)) return closed_by_success(now);
+  if (!latest) return breaker;
   breaker.probe.reset();
-  switch (end.sign) {
-    case Sign::kAlive:
-      return closed_by_probe();
-    case Sign::kFailing:
-      return opened(std::clamp(breaker.open_time * 2, policy.open, policy.open_max), now);
-    case Sign::kNone:
-      break;
-  }
+  if (end.sign == Sign::kFailing) return opened(std::clamp(breaker.open_time * 2, policy.open, policy.open_max), now);
   return breaker;
 }
 
@@ -102,6 +100,16 @@ std::string_view to_string(BreakerState state) {
       return "half_open";
   }
   return "";
+}
+
+Breaker closed_from(Time now) {
+  Breaker breaker;
+  breaker.judged_from = now;
+  return breaker;
+}
+
+bool is_older(const Breaker& breaker, const AttemptEnd& end) {
+  return breaker.judged_from && end.started_at < *breaker.judged_from;
 }
 
 void started(Breaker& breaker, const BreakerPolicy& policy, const Lease& lease, Time now) {

@@ -5,9 +5,9 @@
 //   started(breaker, policy, lease, now);                         // for every lease
 //
 // Closed, everything may start. It opens when most of the latest attempts failed and have done so for a while; then
-// nothing starts until open_until. From then on it is half-open: one attempt at a time is the probe, whose success
-// closes the breaker and whose failure opens it for twice as long. Deliveries are left alone meanwhile: they stay due,
-// use no attempts, and are claimed in their order afterwards. docs/delivery.md tells it to people.
+// nothing starts until open_until. From then on it is half-open: one attempt at a time is the probe. The success of any
+// probe closes the breaker, the failure of the latest opens it for twice as long. Deliveries are left alone meanwhile:
+// they stay due, use no attempts, and are claimed in their order afterwards. docs/delivery.md tells it to people.
 #pragma once
 
 #include <cstdint>
@@ -55,13 +55,15 @@ struct Breaker {
     Time until{};  // another may start after this: one that hangs for a long `timeout` must not hold all the others
   };
 
-  std::uint64_t history = 0;  // newest in the lowest bit; set: failing. Valid while closed, like the next four
+  std::uint64_t history = 0;  // newest in the lowest bit; set: failing. Valid while closed, like the next five
   int known = 0;              // bits of it that are known
   // The event of the latest attempt where that was failing. One that fails again and again without anybody else
   // between counts once: it may be the event's own fault, and at a quiet destination nothing contradicts it.
   std::optional<EventId> last_failed;
   std::optional<Time> last_alive;     // when an attempt last said so
   std::optional<Time> failing_since;  // since when the share is over the limit
+  // What began before this says nothing: it met the trouble that is over, or another URL.
+  std::optional<Time> judged_from;
   // Attempts at once after it has closed, one more with each success, so that a destination that has just come back is
   // not met by everything that waited. 0: as many as there are slots.
   int ramp = 0;
@@ -75,10 +77,17 @@ enum class BreakerState { kClosed, kOpen, kHalfOpen };
 BreakerState state_of(const Breaker& breaker, Time now);
 std::string_view to_string(BreakerState state);  // "closed" "open" "half_open"
 
+// A closed one that judges only what begins from now on.
+Breaker closed_from(Time now);
+
+// Whether the attempt began before the closed breaker's time.
+bool is_older(const Breaker& breaker, const AttemptEnd& end);
+
 // The lease's attempt becomes the probe where the breaker is half-open.
 void started(Breaker& breaker, const BreakerPolicy& policy, const Lease& lease, Time now);
 
-// How many of `free_slots` may start now, where `busy` are taken already.
+// How many of `free_slots` may start now, where `busy` are taken by attempts that are not older than the breaker's
+// time.
 int room_for(const Breaker& breaker, int free_slots, int busy, Time now);
 
 // The breaker after an attempt has ended.

@@ -50,6 +50,7 @@ class BreakerTest : public ::testing::Test {
     breaker_ = noted(breaker_, policy_, attempt, now_);
   }
   void open() {
+    advance(milliseconds(1));  // these begin after whatever closed it before
     end(Sign::kFailing, 10);
     advance(policy_.after);
     end(Sign::kFailing);
@@ -215,12 +216,70 @@ TEST_F(BreakerTest, AProbeThatHangsIsFollowedByAnotherAndOnlyTheLatestDecides) {
   EXPECT_EQ(state(), BreakerState::kClosed);
 }
 
+TEST_F(BreakerTest, AProbeThatAnswersAfterTheNextHasBegunClosesItAllTheSame) {
+  open();
+  advance(policy_.open);
+  const AttemptEnd slow = take_probe();
+  advance(policy_.open_max);
+  take_probe();
+  end(slow, Sign::kAlive);
+  EXPECT_EQ(state(), BreakerState::kClosed) << "or a destination that always takes longer would stay half-open";
+}
+
+TEST_F(BreakerTest, ASuccessThatBeganBeforeTheLatestFailureDoesNotCloseIt) {
+  open();
+  advance(policy_.open);
+  const AttemptEnd slow = take_probe();
+  advance(policy_.open_max);
+  end(take_probe(), Sign::kFailing);
+  const auto until = breaker_.open_until;
+  end(slow, Sign::kAlive);
+  EXPECT_EQ(breaker_.open_until, until);
+  advance(*until - now_);
+  end(slow, Sign::kAlive);
+  EXPECT_EQ(state(), BreakerState::kHalfOpen);
+}
+
+TEST_F(BreakerTest, AProbesSuccessClosesItThoughTheClockWasSetBackMeanwhile) {
+  open();
+  advance(policy_.open);
+  AttemptEnd probe = take_probe();
+  advance(-std::chrono::hours(1));
+  probe.started_at = now_;
+  end(probe, Sign::kAlive);
+  EXPECT_EQ(state(), BreakerState::kClosed);
+}
+
+TEST_F(BreakerTest, WhatBeganBeforeItClosedDoesNotOpenItAgain) {
+  open();
+  advance(policy_.open);
+  end(take_probe(), Sign::kAlive);
+  for (int i = 0; i < 30; ++i) end(Sign::kFailing, seconds(60));
+  end(Sign::kAlive, seconds(60));
+  EXPECT_EQ(state(), BreakerState::kClosed);
+  EXPECT_EQ(breaker_.known, 0);
+  EXPECT_EQ(breaker_.ramp, 2) << "its success met another time too";
+  advance(policy_.after * 2);
+  for (int i = 0; i < policy_.attempts; ++i) end(Sign::kFailing, policy_.after);
+  EXPECT_EQ(state(), BreakerState::kOpen) << "what begins afterwards counts";
+}
+
+TEST_F(BreakerTest, AClockThatIsSetBackAfterItClosedBlindsNobody) {
+  open();
+  advance(policy_.open);
+  end(take_probe(), Sign::kAlive);
+  advance(-std::chrono::hours(1));
+  end(Sign::kAlive);
+  EXPECT_EQ(breaker_.ramp, 3);
+}
+
 TEST_F(BreakerTest, OnceClosedTheAttemptsAtOnceGrowWithEachSuccess) {
   open();
   advance(policy_.open);
   end(take_probe(), Sign::kAlive);
   EXPECT_EQ(room(), 2);
   EXPECT_EQ(room(2), 0);
+  advance(milliseconds(1));
   end(Sign::kAlive);
   EXPECT_EQ(room(1), 2);
   end(Sign::kFailing);

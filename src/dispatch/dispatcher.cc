@@ -31,7 +31,7 @@ Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) 
     room.not_before = waits_for_probe ? breaker.probe->until : breaker.open_until;
     return room;
   }
-  room.free_slots = room_for(breaker, unused, destination.busy, now);
+  room.free_slots = room_for(breaker, unused, destination.busy - destination.older, now);
   room.leases = room.free_slots;
   if (!config.rate) return room;
   destination.bucket = refilled(destination.bucket, *config.rate, now);
@@ -39,13 +39,14 @@ Dispatcher::Room Dispatcher::room_of(const DestinationConfig& config, Time now) 
   return room;
 }
 
-// A breaker is about one URL: where that has changed, or nobody wants one any more, what it knows is void.
-void Dispatcher::forget_breakers(const Config& config) {
+// A breaker is about one URL: where that has changed, or nobody wants one any more, what it knows is void, and
+// what is still on its way to the former URL says nothing about the new one.
+void Dispatcher::forget_breakers(const Config& config, Time now) {
   for (auto& [name, destination] : destinations_) {
     const auto known = config.destinations.find(name);
     const bool stays =
         known != config.destinations.end() && known->second.breaker.enabled && known->second.url == destination.url;
-    if (!stays) set_breaker(name, destination, {}, {});
+    if (!stays) set_breaker(name, destination, closed_from(now), {});
     if (known != config.destinations.end()) destination.url = known->second.url;
   }
 }
@@ -56,6 +57,7 @@ void Dispatcher::set_breaker(const std::string& name, Destination& destination, 
   destination.breaker = std::move(breaker);
   if (!changed) return;
   const std::optional<Time>& open_until = destination.breaker.open_until;
+  if (!open_until) destination.older = destination.busy;
   changes_.push_back({name, open_until, open_until ? error : std::string()});
 }
 
@@ -85,7 +87,7 @@ ClaimRequest Dispatcher::wanted(const Config& config, Time now, Rooms& rooms) {
 }
 
 Result<Dispatcher::Tick> Dispatcher::tick(Time now, const Config& config) {
-  forget_breakers(config);
+  forget_breakers(config, now);
   Rooms rooms;
   Tick tick;
   ClaimRequest request = wanted(config, now, rooms);
@@ -147,8 +149,11 @@ Result<std::optional<Time>> Dispatcher::wake_at(const Rooms& rooms, Time now) {
 void Dispatcher::ended(const AttemptEnd& end, const Config& config, Time now) {
   const auto it = destinations_.find(end.destination);
   HK_CHECK(it != destinations_.end() && it->second.busy > 0);
-  --it->second.busy;
-  judge(it->second, end, config, now);
+  Destination& destination = it->second;
+  --destination.busy;
+  if (is_older(destination.breaker, end)) --destination.older;
+  destination.older = std::clamp(destination.older, 0, destination.busy);
+  judge(destination, end, config, now);
 }
 
 void Dispatcher::noted_beside(const AttemptEnd& end, const Config& config, Time now) {

@@ -58,6 +58,7 @@ class Dispatcher {
  private:
   struct Destination {
     int busy = 0;        // leases that hold a slot
+    int older = 0;       // of those, begun before the breaker closed: they do not count for its ramp
     TokenBucket bucket;  // of the rate limit
     Breaker breaker;
     // The store has said that something will be due when the room's time comes: nobody need ask again at every nudge
@@ -77,7 +78,7 @@ class Dispatcher {
   ClaimRequest wanted(const Config& config, Time now, Rooms& rooms);
   void take(const Lease& lease, const DestinationConfig& config, Room& room, Time now);
   void judge(Destination& destination, const AttemptEnd& end, const Config& config, Time now);
-  void forget_breakers(const Config& config);
+  void forget_breakers(const Config& config, Time now);
   void set_breaker(const std::string& name, Destination& destination, Breaker breaker, const std::string& error);
   Result<std::optional<Time>> wake_at(const Rooms& rooms, Time now);
 

@@ -318,6 +318,30 @@ TEST_F(DispatcherBreakerTest, AfterAnOutageTheAttemptsAtOnceGrowFromTwo) {
   EXPECT_EQ(rounds, (std::vector<std::size_t>{2, 4, 8, 16, 32, 37}));
 }
 
+TEST_F(DispatcherBreakerTest, AttemptsThatHangSinceTheOutageNeitherHoldBackWhatFollowsNorOpenItAgain) {
+  DestinationConfig backend = quick_to_open();
+  backend.concurrency = 8;
+  const auto config = config_of({backend});
+  accept(60);
+  auto hung = tick(config).leases;
+  ASSERT_EQ(hung.size(), 8u);
+  for (int i = 0; i < 2; ++i) {
+    settle(failure(hung.back(), Duration::zero()), *config);
+    hung.pop_back();
+  }
+  clock_.advance(seconds(10));
+  const auto probe = tick(config).leases;
+  ASSERT_EQ(probe.size(), 1u);
+  clock_.advance(seconds(1));
+  settle(success(probe[0]), *config);
+  dispatcher_.take_breaker_changes();
+  EXPECT_EQ(tick(config).leases.size(), 2u) << "both free slots, and two is where it begins";
+  clock_.advance(seconds(1));
+  for (const Lease& lease : hung) settle(failure(lease, std::chrono::hours(1)), *config);
+  EXPECT_TRUE(dispatcher_.take_breaker_changes().empty());
+  EXPECT_TRUE(tick(config).leases.empty()) << "the slots that they free are no room of its own";
+}
+
 TEST_F(DispatcherBreakerTest, TheBacklogOfAnOutageGoesOutAtTheDestinationsRate) {
   DestinationConfig backend = quick_to_open();
   backend.rate = 10;
@@ -377,6 +401,22 @@ TEST_F(DispatcherBreakerTest, AReloadThatMovesTheDestinationForgetsIt) {
   const auto changes = dispatcher_.take_breaker_changes();
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_FALSE(changes[1].open_until);
+}
+
+TEST_F(DispatcherBreakerTest, AttemptsToTheFormerUrlDoNotOpenTheNewOnes) {
+  accept(20);
+  const auto former = tick(config_of({quick_to_open()})).leases;
+  ASSERT_GE(former.size(), 3u);
+  clock_.advance(seconds(1));
+  DestinationConfig moved = quick_to_open();
+  moved.url = "http://127.0.0.1:10/";
+  const auto config = config_of({moved});
+  tick(config);
+  clock_.advance(seconds(1));
+  for (const Lease& lease : former) settle(failure(lease, Duration::zero()), *config);
+  EXPECT_TRUE(dispatcher_.take_breaker_changes().empty());
+  fail_all(config);
+  EXPECT_EQ(dispatcher_.take_breaker_changes().size(), 1u) << "the new one's own count";
 }
 
 }  // namespace
