@@ -19,8 +19,9 @@ constexpr Duration kDropTime = std::chrono::seconds(10);
 constexpr Duration kLingerTime = std::chrono::seconds(2);
 // How often a stream is asked for more: soon enough for a person who watches, seldom enough to cost nothing.
 constexpr Duration kStreamPeriod = std::chrono::milliseconds(100);
-// A body gets room step by step as it really comes: announcing much must not take much.
-constexpr std::size_t kBodyFirstRoom = 256 * 1024;
+// A body gets room step by step as it really comes, from this on twice as much each time: announcing much and sending
+// little must take little of the budget from all others, on as many connections as there may be.
+constexpr std::size_t kBodyFirstRoom = 4 * 1024;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -354,8 +355,7 @@ bool Connection::take(std::string_view data) {
 bool Connection::grow_body(std::size_t size) {
   if (size <= body_room_) return true;
   const auto announced = static_cast<std::size_t>(parser_.framing().content_length.value_or(body_limit_));
-  const std::size_t first = parser_.framing().chunked ? size : kBodyFirstRoom;
-  const std::size_t room = std::max(size, std::min(announced, body_room_ == 0 ? first : 2 * body_room_));
+  const std::size_t room = std::max(size, std::min(announced, std::max(kBodyFirstRoom, 2 * body_room_)));
   Budget* budget = loop_.context().options.budget;
   if (budget != nullptr && !request_.charge.grow(*budget, room - body_room_)) return false;
   request_.body.reserve(room);

@@ -305,5 +305,24 @@ TEST_F(HttpServerLimits, AnnouncingMuchTakesNothingOfTheBudget) {
   EXPECT_EQ(client.read().status, 200);
 }
 
+// 256 KiB were taken for the first byte of each body, so that a thousand idle senders held the whole budget.
+TEST_F(HttpServerLimits, ManyWhoSendOneByteOfALargeBodyLeaveTheBudgetToOthers) {
+  Budget budget(1024 * 1024);
+  options_.budget = &budget;
+  const auto server = start();
+  std::vector<RawClient> idlers;
+  for (int i = 0; i < 64; ++i) {
+    idlers.push_back(connect());
+    idlers.back().send(i % 2 == 0 ? "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx"
+                                  : "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nF4240\r\nx");
+  }
+  const auto wait_until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (budget.used() < 64 * 4096 && std::chrono::steady_clock::now() < wait_until) std::this_thread::yield();
+  EXPECT_EQ(budget.used(), 64u * 4096u) << "each holds the first room of a body, and no more";
+  RawClient client = connect();
+  client.send(post_request("/", std::string(700'000, 'x')));
+  EXPECT_EQ(client.read().status, 200);
+}
+
 }  // namespace
 }  // namespace hookonce
