@@ -43,31 +43,41 @@ bool has_value(const Headers& headers, std::string_view name) {
   return std::any_of(values.begin(), values.end(), [](std::string_view value) { return !value.empty(); });
 }
 
-// Which of the arrived headers travel on.
+// Which of the arrived headers travel on. A backend behind CGI or WSGI takes `_` and `-` in a name for the same, so a
+// name of ours that is spelt with `_` never travels: nobody vouches for it, and it would spoil the value that we set.
 class Travelling {
  public:
-  Travelling(const Headers& arrived, bool forwarded_trusted, bool keeps_webhook_headers)
-      : forwarded_trusted_(forwarded_trusted), keeps_webhook_headers_(keeps_webhook_headers) {
+  // `fresh` (may be null) outlives this: what the provider signs anew.
+  Travelling(const Headers& arrived, const Headers* fresh, bool forwarded_trusted, bool keeps_webhook_headers)
+      : fresh_(fresh), forwarded_trusted_(forwarded_trusted), keeps_webhook_headers_(keeps_webhook_headers) {
     for (const std::string_view list : arrived.all("Connection")) {
       for (const std::string_view name : split(list, ',')) named_by_connection_.push_back(trim(name));
     }
   }
 
   bool operator()(std::string_view name) const {
-    if (contains(kHopByHop, name) || contains(named_by_connection_, name) || has_prefix(name, "Proxy-")) return false;
-    if (equals_ignore_case(name, kIdempotencyKey) || has_prefix(name, kOwnPrefix)) return false;
-    if (is_webhook_header(name)) return keeps_webhook_headers_;
-    if (equals_ignore_case(name, "Forwarded") || has_prefix(name, "X-Forwarded-")) return forwarded_trusted_;
-    return true;
+    if (name.find('_') == std::string_view::npos) return travels(name, true);
+    std::string dashed(name);
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    return travels(dashed, false) && (fresh_ == nullptr || !fresh_->has(dashed));
   }
 
  private:
+  bool travels(std::string_view name, bool as_sent) const {
+    if (contains(kHopByHop, name) || contains(named_by_connection_, name) || has_prefix(name, "Proxy-")) return false;
+    if (equals_ignore_case(name, kIdempotencyKey) || has_prefix(name, kOwnPrefix)) return false;
+    if (is_webhook_header(name)) return as_sent && keeps_webhook_headers_;
+    if (equals_ignore_case(name, "Forwarded") || has_prefix(name, "X-Forwarded-")) return as_sent && forwarded_trusted_;
+    return true;
+  }
+
   template <typename Names>
   static bool contains(const Names& names, std::string_view name) {
     return std::any_of(names.begin(), names.end(),
                        [&](std::string_view item) { return equals_ignore_case(item, name); });
   }
 
+  const Headers* const fresh_;
   const bool forwarded_trusted_;
   const bool keeps_webhook_headers_;
   std::vector<std::string_view> named_by_connection_;  // views into the arrived headers
@@ -120,7 +130,8 @@ ClientRequest delivery_request(const Lease& lease, const DeliveryContext& contex
 
   // Only a complete set can be a Standard Webhook's own; anything else under these names is an intruder.
   const bool complete = has_value(arrived, kId) && has_value(arrived, kTimestamp) && has_value(arrived, kSignature);
-  const Travelling travels(arrived, lease.forwarded_trusted, complete && context.carries_webhook_id.value_or(true));
+  const Travelling travels(arrived, resigned ? &*resigned : nullptr, lease.forwarded_trusted,
+                           complete && context.carries_webhook_id.value_or(true));
   Headers headers;
   for (const Header& header : arrived.items()) {
     if (travels(header.name)) headers.add(header.name, header.value);

@@ -162,6 +162,54 @@ TEST_F(DeliveryRequestTest, NamesOfTheGatewayAreRemovedAndNeverMerged) {
     EXPECT_FALSE(headers.has(name)) << name;
 }
 
+// WSGI and CGI have one variable for both spellings, and join the two values: the backend's dedup key was spoilt.
+TEST_F(DeliveryRequestTest, NamesOfTheGatewaySpeltWithUnderscoresStayBehind) {
+  lease_.forwarded_trusted = true;  // the proxy's word is for the names that it writes itself
+  context_.carries_webhook_id = true;
+  arrive({{"Idempotency_Key", "theirs"},
+          {"IDEMPOTENCY_KEY", "theirs"},
+          {"Webhook-Id", "msg_1"},
+          {"Webhook-Timestamp", "1"},
+          {"Webhook-Signature", "v1,x"},
+          {"Webhook_Id", "theirs"},
+          {"webhook_timestamp", "1"},
+          {"Webhook_Signature", "v1,y"},
+          {"Hookonce_Event", "theirs"},
+          {"Hookonce-Received_At", "theirs"},
+          {"hookonce_anything", "x"},
+          {"X_Forwarded_For", "203.0.113.7"},
+          {"X-Forwarded_Proto", "https"},
+          {"Content_Length", "2"},
+          {"Transfer_Encoding", "chunked"},
+          {"Proxy_Authorization", "p"},
+          {"X_Their_Own", "kept"}});
+  const Headers headers = sent();
+  for (const Header& header : headers.items()) {
+    EXPECT_TRUE(header.name.find('_') == std::string::npos || header.name == "X_Their_Own") << header.name;
+  }
+  EXPECT_EQ(headers.first("X_Their_Own"), "kept");
+  EXPECT_EQ(headers.all("Webhook-Id"), std::vector<std::string_view>{"msg_1"});
+}
+
+TEST_F(DeliveryRequestTest, ASignatureThatIsMadeAnewStandsAloneInEverySpelling) {
+  const std::string secret = secret_of("a");
+  resign_by("standard_webhooks", {secret});
+  destination_.resign = true;
+  Headers headers = sample_headers("standard_webhooks", "msg_1", secret);
+  headers.add("Webhook_Signature", "v1,theirs");
+  arrive(std::move(headers));
+  EXPECT_FALSE(sent().has("Webhook_Signature"));
+
+  resign_by("stripe", {"whsec_test"});
+  headers = sample_headers("stripe", "evt_1", "whsec_test");
+  headers.add("Stripe_Signature", "t=1,v1=theirs");
+  headers.add("Stripe_Other", "kept");
+  arrive(std::move(headers));
+  EXPECT_TRUE(sent().has("Stripe-Signature"));
+  EXPECT_FALSE(sent().has("Stripe_Signature"));
+  EXPECT_TRUE(sent().has("Stripe_Other"));
+}
+
 TEST_F(DeliveryRequestTest, AReplaySaysSoAndANewKeyIsANewKey) {
   lease_.replay = true;
   EXPECT_EQ(sent().first("Hookonce-Replay"), "true");
