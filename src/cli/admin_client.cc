@@ -24,14 +24,23 @@ constexpr Duration kFollowFor = std::chrono::hours(24 * 365);  // a stream lasts
 constexpr std::string_view kIngestCode = "no_such_source";     // what the ingest listener says of the API's paths
 constexpr int kSameKeyShown = 50;  // events listed for one provider's id; more than one is rare already
 
+// For messages: they are copied into tickets and logs.
+std::string without_password(std::string_view url) {
+  const auto scheme = url.find("://");
+  const std::size_t from = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const auto at = url.substr(from, url.find_first_of("/?#", from) - from).rfind('@');
+  if (at == std::string_view::npos) return std::string(url);
+  return std::string(url.substr(0, from)) + "[masked]" + std::string(url.substr(from + at));
+}
+
 std::string unreachable(const std::string& url, const ClientResponse& response) {
   if (response.result == ClientResponse::Result::kNotSent) {
     return fmt::format(
         "no gateway answers at {} ({}); start one with `hookonce serve --config FILE`, or name another with --admin or "
         "HOOKONCE_ADMIN",
-        url, response.error);
+        without_password(url), response.error);
   }
-  return fmt::format("the gateway at {} gave no answer: {}", url, response.error);
+  return fmt::format("the gateway at {} gave no answer: {}", without_password(url), response.error);
 }
 
 Status refused(const std::string& url, const ClientResponse& response, bool token_given) {
@@ -46,15 +55,16 @@ Status refused(const std::string& url, const ClientResponse& response, bool toke
   if (code.empty() || code == kIngestCode) {
     return unavailable(
         fmt::format("{} answers {}, but not as a gateway's admin API; is it the admin address, not the ingest one?",
-                    url, response.status));
+                    without_password(url), response.status));
   }
   if (response.status == 401 && token_given) {
     return invalid(fmt::format(
         "the gateway at {} does not take this token; it wants the one of server.admin_token (--token, HOOKONCE_TOKEN)",
-        url));
+        without_password(url)));
   }
   if (response.status == 401) {
-    return invalid(fmt::format("the gateway at {} wants its admin token; pass --token or set HOOKONCE_TOKEN", url));
+    return invalid(fmt::format("the gateway at {} wants its admin token; pass --token or set HOOKONCE_TOKEN",
+                               without_password(url)));
   }
   const std::string text = fmt::format("{}: {}", printable(code), printable(message));
   if (response.status == 404) return not_found(text);
@@ -86,7 +96,7 @@ Result<std::string> admin_url(std::string_view text) {
   const bool http = url.rfind("http://", 0) == 0 && url.size() > 7;
   const bool https = url.rfind("https://", 0) == 0 && url.size() > 8;
   if (!http && !https)
-    return invalid(fmt::format("--admin {}: not an http address; as in http://127.0.0.1:8081", text));
+    return invalid(fmt::format("--admin {}: not an http address; as in http://127.0.0.1:8081", without_password(text)));
   return url;
 }
 
@@ -142,7 +152,8 @@ Status AdminClient::follow(std::string_view path, const QueryText& query, const 
   if (ended) return {};
   if (response.result != ClientResponse::Result::kAnswered) return unavailable(unreachable(url_, response));
   if (response.status < 200 || response.status > 299) return refused(url_, response, !token_.empty());
-  return unavailable(fmt::format("the gateway at {} ended the stream; it stops, or starts again", url_));
+  return unavailable(
+      fmt::format("the gateway at {} ended the stream; it stops, or starts again", without_password(url_)));
 }
 
 Result<json::value> AdminClient::call(std::string method, std::string_view target, const json::value* body) const {
@@ -157,7 +168,8 @@ Result<json::value> AdminClient::call(std::string method, std::string_view targe
   if (response.status < 200 || response.status > 299) return refused(url_, response, !token_.empty());
   Result<json::value> answer = parse_json(response.body);
   if (!answer.ok()) {
-    return unavailable(fmt::format("{} answers something that is not JSON; is it a gateway's admin address?", url_));
+    return unavailable(
+        fmt::format("{} answers something that is not JSON; is it a gateway's admin address?", without_password(url_)));
   }
   return answer;
 }

@@ -81,6 +81,33 @@ TEST(AdminUrl, TakesAddressesWithAndWithoutScheme) {
   EXPECT_EQ(admin_url("http://").code(), Code::kInvalid);
 }
 
+// Typed into a terminal, and copied from there into tickets and logs.
+TEST(AdminUrl, APasswordInTheAddressIsInNoMessage) {
+  EXPECT_THAT(admin_url("ftp://user:hush@x").status().message(), Not(HasSubstr("hush")));
+  AdminOptions options;
+  options.admin = "http://user:hush@127.0.0.1:1";  // nobody listens there
+  const auto made = AdminClient::make(options);
+  ASSERT_OK(made);
+  const std::string said = made->get("/api/v1/stats").status().message();
+  EXPECT_THAT(said, HasSubstr("no gateway answers at http://[masked]@127.0.0.1:1 "));
+  EXPECT_THAT(said, Not(HasSubstr("hush")));
+}
+
+TEST_F(AdminClientTest, APasswordInTheAddressIsInNoMessageAboutAnAnswer) {
+  AdminOptions options;
+  options.admin = "http://user:hush@" + server_->addresses().front();
+  const auto made = AdminClient::make(options);
+  ASSERT_OK(made);
+  api_.answer("/text", 200, "no JSON");
+  api_.answer("/other", 502, "no gateway");
+  api_.answer("/locked", 401, R"({"error":{"code":"unauthorized","message":"no"}})");
+  for (const char* path : {"/text", "/other", "/locked"}) {
+    const std::string said = made->get(path).status().message();
+    EXPECT_THAT(said, HasSubstr("http://[masked]@127.0.0.1:")) << path;
+    EXPECT_THAT(said, Not(HasSubstr("hush"))) << path;
+  }
+}
+
 TEST(QueryTextOf, EscapesWhatIsData) {
   QueryText query;
   query.add("q", "a b&c=%+\xc3\xbc");
