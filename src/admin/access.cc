@@ -94,14 +94,19 @@ bool is_admin_token(std::string_view token, const ServerConfig& server) {
   return equal_constant_time(bytes(given), bytes(wanted));
 }
 
-bool is_authorized(const HttpRequest& head, const ServerConfig& server) {
-  if (server.admin_token.empty()) return true;
+std::optional<std::string> bearer_token(const HttpRequest& head) {
   constexpr std::string_view kScheme = "Bearer ";
   const auto header = single_header(head.headers, "Authorization");
-  if (!header.ok() || !*header) return false;
+  if (!header.ok() || !*header) return std::nullopt;
   const std::string_view value = **header;
-  if (!equals_ignore_case(value.substr(0, kScheme.size()), kScheme)) return false;
-  return is_admin_token(trim(value.substr(kScheme.size())), server);
+  if (!equals_ignore_case(value.substr(0, kScheme.size()), kScheme)) return std::nullopt;
+  return std::string(trim(value.substr(kScheme.size())));
+}
+
+bool is_authorized(const HttpRequest& head, const ServerConfig& server) {
+  if (server.admin_token.empty()) return true;
+  const auto token = bearer_token(head);
+  return token && is_admin_token(*token, server);
 }
 
 HttpResponse unauthorized_answer() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/http_message.h"
@@ -20,6 +21,9 @@ std::optional<HttpResponse> refuse_origin(const HttpRequest& head);
 
 // Whether `token` is the configured one, in a time that does not depend on it. REQUIRES: one is configured.
 bool is_admin_token(std::string_view token, const ServerConfig& server);
+
+// What stands behind `Authorization: Bearer`; nullopt where there is none, or more than one.
+std::optional<std::string> bearer_token(const HttpRequest& head);
 
 // Whether the caller has the token, or none is configured. Sessions are asked elsewhere.
 bool is_authorized(const HttpRequest& head, const ServerConfig& server);

@@ -46,7 +46,10 @@ class AdminApi final : public HttpHandler {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  struct Asked;
+  static void run(const std::shared_ptr<Asked>& asked);
+
+  const std::shared_ptr<State> state_;  // live streams and calls on the worker know it too
 };
 
 }  // namespace hookonce

@@ -50,27 +50,6 @@ Status check_destination(const EventDetail& event, const std::string& destinatio
                         " for source \"" + event.summary.source + "\"; add it to the source's `destinations`");
 }
 
-// Runs all parts of a replay, or one. On an error `matched` says how many deliveries the parts before it took.
-struct ReplayTotals {
-  std::int64_t matched = 0;
-  std::optional<std::string> next;
-  Status failed;
-};
-ReplayTotals replay_parts(Store& store, ReplayRequest request, bool all, Time now) {
-  ReplayTotals totals;
-  do {
-    Result<Replayed> part = store.replay(request, now);
-    if (!part.ok()) {
-      totals.failed = part.status();
-      return totals;
-    }
-    totals.matched += static_cast<std::int64_t>(part->deliveries.size());
-    request.cursor = std::move(part->next);
-  } while (all && request.cursor);
-  totals.next = std::move(request.cursor);
-  return totals;
-}
-
 void nudge(const CallContext& context) {
   if (context.deliveries_pending) context.deliveries_pending();
 }
@@ -154,11 +133,11 @@ HttpResponse replay_event(const CallContext& context, const EventCall& call) {
   return json_answer(202, json::object{{"deliveries", std::move(deliveries)}});
 }
 
-HttpResponse watch_events(const CallContext& context, std::string_view query) {
+HttpResponse watch_events(const CallContext& context, std::string_view query, std::function<bool()> allowed) {
   Result<LiveFilter> filter = parse_live_query(query);
   if (!filter.ok()) return error_response(400, "invalid_parameter", filter.status().message());
   HttpResponse response{200, {{"Content-Type", "text/event-stream"}}, ""};
-  response.stream = context.live.watch(std::move(*filter));
+  response.stream = context.live.watch(std::move(*filter), std::move(allowed));
   if (response.stream == nullptr) {
     response = error_response(503, "overloaded",
                               "already " + std::to_string(kWatchersMax) + " callers watch; close one, then try again");
@@ -167,7 +146,7 @@ HttpResponse watch_events(const CallContext& context, std::string_view query) {
   return response;
 }
 
-HttpResponse replay_events(const CallContext& context, std::string_view body) {
+std::optional<HttpResponse> BulkReplay::begin(const CallContext& context, std::string_view body) {
   const Result<json::value> parsed_body = parse_json(body.empty() ? "{}" : body);
   if (!parsed_body.ok()) return broken_body(parsed_body.status());
   Result<ReplaysBody> wanted = parse_replays_body(*parsed_body, context.now);
@@ -179,28 +158,47 @@ HttpResponse replay_events(const CallContext& context, std::string_view body) {
   if (wanted->destination && context.config.destinations.count(*wanted->destination) == 0) {
     return bad_field(not_configured(*wanted->destination, ""));
   }
-  ReplayRequest request;
-  request.filter = std::move(wanted->filter);
-  request.dead_only = wanted->dead;
-  request.destination = wanted->destination;
-  request.new_key = wanted->new_key;
-  request.dry_run = wanted->dry_run;
-  request.cursor = wanted->cursor;
-  if (wanted->limit) request.limit = *wanted->limit;
-  const ReplayTotals totals = replay_parts(context.store, std::move(request), !wanted->is_part(), context.now);
-  if (!wanted->dry_run && (totals.matched > 0 || totals.failed.code() == Code::kUnknown)) nudge(context);
-  if (!wanted->dry_run && totals.matched > 0) {
-    log_info("replayed", {{"destination", wanted->destination.value_or("*")},
-                          {"deliveries", totals.matched},
-                          {"new_key", wanted->new_key}});
+  wanted_ = std::move(*wanted);
+  request_.filter = wanted_.filter;
+  request_.dead_only = wanted_.dead;
+  request_.destination = wanted_.destination;
+  request_.new_key = wanted_.new_key;
+  request_.dry_run = wanted_.dry_run;
+  request_.cursor = wanted_.cursor;
+  if (wanted_.limit) request_.limit = *wanted_.limit;
+  began_at_ = context.now;
+  begun_ = true;
+  return std::nullopt;
+}
+
+std::optional<HttpResponse> BulkReplay::step(const CallContext& context, std::string_view body) {
+  if (!begun_) {
+    if (auto refusal = begin(context, body)) return refusal;
+  } else if (context.draining) {
+    return finish(unavailable("the gateway began to stop; ask again for the rest"));
   }
-  if (totals.failed.code() == Code::kInvalid) return bad_field(totals.failed);  // the cursor
-  if (!totals.failed.ok()) {
-    return store_error_answer(
-        totals.failed.with_context(std::to_string(totals.matched) + " deliveries were taken, then"));
+  Result<Replayed> part = context.store.replay(request_, began_at_);
+  const bool taken = part.ok() ? !part->deliveries.empty() : part.code() == Code::kUnknown;
+  if (taken && !wanted_.dry_run) nudge(context);
+  if (!part.ok()) return finish(part.status());
+  matched_ += static_cast<std::int64_t>(part->deliveries.size());
+  request_.cursor = std::move(part->next);
+  if (request_.cursor && !wanted_.is_part()) return std::nullopt;
+  return finish({});
+}
+
+HttpResponse BulkReplay::finish(const Status& failed) const {
+  if (!wanted_.dry_run && matched_ > 0) {
+    log_info(
+        "replayed",
+        {{"destination", wanted_.destination.value_or("*")}, {"deliveries", matched_}, {"new_key", wanted_.new_key}});
   }
-  json::object answer{{"matched", totals.matched}};
-  if (wanted->is_part()) answer["next_cursor"] = next_cursor_view(wanted->mark, totals.next);
+  if (failed.code() == Code::kInvalid) return bad_field(failed);  // the cursor
+  if (!failed.ok()) {
+    return store_error_answer(failed.with_context(std::to_string(matched_) + " deliveries were taken, then"));
+  }
+  json::object answer{{"matched", matched_}};
+  if (wanted_.is_part()) answer["next_cursor"] = next_cursor_view(wanted_.mark, request_.cursor);
   return json_answer(202, answer);
 }
 

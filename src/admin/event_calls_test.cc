@@ -354,7 +354,43 @@ TEST_F(AdminEvents, ReplaysTakeAllPartsOfWhatMatches) {
   const HttpResponse answer = post("/api/v1/replays", R"({"source":"shop"})");
   EXPECT_EQ(answer.status, 202);
   EXPECT_EQ(answer.body, R"({"matched":)" + std::to_string(many) + "}");
-  EXPECT_EQ(nudges_, 1);
+  EXPECT_EQ(nudges_, 3) << "once for each part, whose deliveries need not wait for the next";
+}
+
+// The whole replay was one task of the only worker: pausing what it floods, and stopping, waited for its end.
+TEST_F(AdminEvents, OtherCallsComeBetweenThePartsOfAReplayAndADrainEndsIt) {
+  for (int i = 0; i < 2 * kListMax + 3; ++i) put(NewEventBuilder().key("evt_" + std::to_string(i)).build());
+  TestLoop worker;
+  AdminApi::Options options;
+  options.draining = [this] { return draining_; };
+  options.worker = &worker;
+  AdminApi api(store_, live_, history_, clock_, std::move(options));
+  api.configure(std::make_shared<const Config>(shop_config()));
+  const auto ask = [&](const char* target, const char* body) {
+    auto channel = std::make_shared<RecordingChannel>(loop_);
+    api.on_request(request("POST", target, body), Responder(channel));
+    return channel;
+  };
+  const auto whole = ask("/api/v1/replays", R"({"source":"shop"})");
+  worker.run_posted();
+  const auto pause = ask("/api/v1/destinations/backend/pause", "");
+  worker.run_posted();
+  ASSERT_TRUE(pause->answer());
+  EXPECT_EQ(pause->answer()->status, 200);
+  EXPECT_FALSE(whole->answer());
+  worker.run_posted();
+  ASSERT_TRUE(whole->answer());
+  EXPECT_EQ(whole->answer()->body, R"({"matched":)" + std::to_string(2 * kListMax + 3) + "}");
+
+  const auto stopped = ask("/api/v1/replays", R"({"source":"shop"})");
+  worker.run_posted();
+  draining_ = true;
+  worker.run_posted();
+  ASSERT_TRUE(stopped->answer());
+  EXPECT_EQ(stopped->answer()->status, 503);
+  EXPECT_NE(message_of(*stopped->answer()).find(std::to_string(kListMax) + " deliveries were taken, then"),
+            std::string::npos)
+      << message_of(*stopped->answer());
 }
 
 TEST_F(AdminEvents, ReplaysOfDeadOnesTakeDeadOnes) {

@@ -55,9 +55,10 @@ bool wants(const LiveFilter& filter, const LiveFact& fact) {
 // What one stream has not sent yet. Facts come from any thread, next() from the stream's connection.
 class LiveHub::Watcher final : public BodyStream {
  public:
-  Watcher(LiveFilter filter, const Clock& clock, std::shared_ptr<std::atomic<bool>> full,
+  Watcher(LiveFilter filter, std::function<bool()> allowed, const Clock& clock, std::shared_ptr<std::atomic<bool>> full,
           std::shared_ptr<std::atomic<std::uint64_t>> missed_by_all)
       : filter_(std::move(filter)),
+        allowed_(std::move(allowed)),
         clock_(clock),
         full_(std::move(full)),
         missed_by_all_(std::move(missed_by_all)),
@@ -80,17 +81,12 @@ class LiveHub::Watcher final : public BodyStream {
     ++facts_;
   }
 
-  void end() {
-    MutexLock lock(mutex_);
-    ended_ = true;
-  }
-
   std::optional<std::string> next() override {
+    if (allowed_ && !allowed_()) return std::nullopt;
     std::string text;
     std::uint64_t missed = 0;
     {
       MutexLock lock(mutex_);
-      if (ended_) return std::nullopt;
       text.swap(waiting_);
       facts_ = 0;
       missed = std::exchange(missed_, 0);
@@ -107,6 +103,7 @@ class LiveHub::Watcher final : public BodyStream {
 
  private:
   const LiveFilter filter_;
+  const std::function<bool()> allowed_;
   const Clock& clock_;
   const std::shared_ptr<std::atomic<bool>> full_;
   const std::shared_ptr<std::atomic<std::uint64_t>> missed_by_all_;
@@ -116,7 +113,6 @@ class LiveHub::Watcher final : public BodyStream {
   std::string waiting_ GUARDED_BY(mutex_){kGreeting};
   std::size_t facts_ GUARDED_BY(mutex_) = 0;
   std::uint64_t missed_ GUARDED_BY(mutex_) = 0;
-  bool ended_ GUARDED_BY(mutex_) = false;
 };
 
 LiveHub::LiveHub(const Clock& clock) : clock_(clock) {}
@@ -151,19 +147,8 @@ void LiveHub::publish(LiveFact fact) {
   for (Watcher* watcher : takers) watcher->put(text);
 }
 
-void LiveHub::end_all() {
-  std::vector<std::weak_ptr<Watcher>> watchers;
-  {
-    MutexLock lock(mutex_);
-    watchers.swap(watchers_);
-  }
-  for (const auto& watcher : watchers) {
-    if (const auto alive = watcher.lock()) alive->end();
-  }
-}
-
-std::shared_ptr<BodyStream> LiveHub::watch(LiveFilter filter) {
-  auto watcher = std::make_shared<Watcher>(std::move(filter), clock_, full_, missed_);
+std::shared_ptr<BodyStream> LiveHub::watch(LiveFilter filter, std::function<bool()> allowed) {
+  auto watcher = std::make_shared<Watcher>(std::move(filter), std::move(allowed), clock_, full_, missed_);
   MutexLock lock(mutex_);
   watchers_.erase(std::remove_if(watchers_.begin(), watchers_.end(), [](const auto& w) { return w.expired(); }),
                   watchers_.end());

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,11 +61,9 @@ class LiveHub {
   }
   void publish(LiveFact fact);
 
-  // Ends every stream: those who may still watch come back by themselves. Any thread.
-  void end_all();
-
-  // What a new watcher is answered with. Null where kWatchersMax watch already. It may outlive this.
-  std::shared_ptr<BodyStream> watch(LiveFilter filter);
+  // What a new watcher is answered with. Null where kWatchersMax watch already. It may outlive this. It ends as soon as
+  // `allowed` (empty: always) says no, which is asked several times a second, on the connection's thread.
+  std::shared_ptr<BodyStream> watch(LiveFilter filter, std::function<bool()> allowed = nullptr);
 
  private:
   class Watcher;

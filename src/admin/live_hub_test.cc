@@ -113,11 +113,41 @@ TEST_F(AdminLive, TheCallAnswersWithAStream) {
 }
 
 TEST_F(AdminLive, StreamsEndWithTheTokenThatOpenedThem) {
-  const auto stream = watch();
+  const auto stream = get("/api/v1/stream").stream;
+  ASSERT_NE(stream, nullptr);
   configure(shop_config());
   EXPECT_TRUE(stream->next().has_value()) << "another configuration, the same token";
   require_token();
   EXPECT_FALSE(stream->next().has_value());
+}
+
+// A stream went on for as long as its browser kept it open, whoever sat there after the sign-out.
+TEST_F(AdminLive, AStreamOfASessionEndsWhenItIsSignedOutOrExpires) {
+  require_token();
+  const auto sign_in = [&] {
+    const std::string cookie = header_of(post("/api/v1/session", R"({"token":"admin token"})"), "Set-Cookie");
+    return cookie.substr(0, cookie.find(';'));
+  };
+  const auto call_with = [&](const std::string& cookie, const char* method, const char* path) {
+    HttpRequest head = request(method, path);
+    head.headers.add("Cookie", cookie);
+    return call(std::move(head));
+  };
+  const std::string ended = sign_in();
+  const std::string kept = sign_in();
+  const auto first = call_with(ended, "GET", "/api/v1/stream").stream;
+  const auto second = call_with(kept, "GET", "/api/v1/stream").stream;
+  HttpRequest head = request("GET", "/api/v1/stream");
+  head.headers.add("Authorization", "Bearer admin token");
+  const auto by_token = call(std::move(head)).stream;
+  ASSERT_TRUE(first && second && by_token);
+  EXPECT_TRUE(first->next().has_value());
+  EXPECT_EQ(call_with(ended, "DELETE", "/api/v1/session").status, 204);
+  EXPECT_FALSE(first->next().has_value());
+  EXPECT_TRUE(second->next().has_value());
+  clock_.advance(std::chrono::hours(12));
+  EXPECT_FALSE(second->next().has_value());
+  EXPECT_TRUE(by_token->next().has_value()) << "the token holds as long as it is configured";
 }
 
 TEST_F(AdminLive, WhatASenderMakesLongIsCut) {

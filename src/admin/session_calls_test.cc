@@ -153,9 +153,27 @@ TEST_F(AdminSession, AWrongTokenAndABodyWithoutOneAreRefused) {
 
 class AdminGuessing : public AdminSession {
  protected:
-  std::shared_ptr<RecordingChannel> guess(const char* body = kWrong) {
-    auto channel = std::make_shared<RecordingChannel>(loop_);
+  std::shared_ptr<RecordingChannel> guess(const char* body = kWrong, const std::string& from = "127.0.0.1") {
     HttpRequest head = request("POST", "/api/v1/session", body);
+    head.remote = from;
+    return ask(std::move(head));
+  }
+  std::shared_ptr<RecordingChannel> bear(const std::string& token, const std::string& path = "/api/v1/events") {
+    HttpRequest head = request("GET", path);
+    head.headers.add("Authorization", "Bearer " + token);
+    return ask(std::move(head));
+  }
+  // As many wrong ones as make the address full.
+  std::vector<std::shared_ptr<RecordingChannel>> flood(const std::string& from = "127.0.0.1") {
+    for (int i = 0; i < WrongTokens::kFree; ++i) guess(kWrong, from);
+    std::vector<std::shared_ptr<RecordingChannel>> held;
+    for (std::size_t i = 0; i < WrongTokens::kHeldMax; ++i) held.push_back(guess(kWrong, from));
+    return held;
+  }
+
+ private:
+  std::shared_ptr<RecordingChannel> ask(HttpRequest head) {
+    auto channel = std::make_shared<RecordingChannel>(loop_);
     EXPECT_FALSE(api_.on_head(head).refuse);
     api_.on_request(std::move(head), Responder(channel));
     return channel;
@@ -191,24 +209,105 @@ TEST_F(AdminGuessing, AWrongBearerTokenCountsAsAGuessAndNoTokenDoesNot) {
   EXPECT_EQ(get("/api/v1/events").status, 401) << "at once: nothing was guessed";
 }
 
-TEST_F(AdminGuessing, OnlySoManyWrongOnesAreHeldAtOnceAndTheRightOneIsNeverLockedOut) {
+// Where only wrong ones were turned away, a full house told of every guess at once whether it was right.
+TEST_F(AdminGuessing, NothingOfAFullAddressIsJudgedAndOtherAddressesAreNotTroubled) {
   require_token();
   const std::string cookie = cookie_of(sign_in());
-  for (int i = 0; i < WrongTokens::kFree; ++i) guess();
-  std::vector<std::shared_ptr<RecordingChannel>> held;
-  for (std::size_t i = 0; i < WrongTokens::kHeldMax; ++i) held.push_back(guess());
+  const auto held = flood();
   for (const auto& channel : held) EXPECT_FALSE(channel->answer());
-  const auto one_more = guess();
-  ASSERT_TRUE(one_more->answer());
-  EXPECT_EQ(one_more->answer()->status, 429);
-  EXPECT_EQ(header_of(*one_more->answer(), "Retry-After"), "1");
-  EXPECT_EQ(guess(kRight)->answer()->status, 204) << "guessing strangers lock nobody out";
+  for (const char* body : {kWrong, kRight}) {
+    const auto one_more = guess(body);
+    ASSERT_TRUE(one_more->answer());
+    EXPECT_EQ(one_more->answer()->status, 429) << body;
+    EXPECT_EQ(header_of(*one_more->answer(), "Retry-After"), "1");
+  }
+  for (const char* token : {"guess", "admin token"}) {
+    for (const char* path : {"/api/v1/events", "/api/v1/session", "/no/such/call"}) {
+      EXPECT_EQ(bear(token, path)->answer()->status, 429) << token << " " << path;
+    }
+    EXPECT_EQ(bear(token, "/readyz")->answer()->body, R"({"status":"ready"})") << "a probe is never refused";
+    EXPECT_EQ(bear(token, "/healthz")->answer()->status, 200);
+  }
+  EXPECT_EQ(guess(kRight, "203.0.113.7")->answer()->status, 204) << "guessing strangers lock nobody out";
   EXPECT_TRUE(opens(cookie)) << "who is signed in already is not troubled";
   for (const auto& channel : held) channel->pass_deadline();
   clock_.advance(2 * WrongTokens::kHold);
-  EXPECT_EQ(guess(kRight)->answer()->status, 204);
+  EXPECT_EQ(guess(kRight)->answer()->status, 204) << "nor is the guesser's neighbour for long";
   for (const auto& channel : held)
     EXPECT_EQ(channel->answer()->status, 401) << "each is answered once, as it was judged";
+}
+
+// Both answered 200 to a wrong token too, at full speed, and said whether it was the right one.
+TEST_F(AdminGuessing, CallsThatNeedNoTokenAreSlowForAWrongOne) {
+  for (const char* path : {"/api/v1/session", "/readyz"}) {
+    require_token();
+    for (int i = 0; i < WrongTokens::kFree; ++i) EXPECT_EQ(bear("guess", path)->answer()->status, 200) << path;
+    const auto late = bear("guess", path);
+    EXPECT_FALSE(late->answer()) << path;
+    late->pass_deadline();
+    EXPECT_EQ(late->answer()->status, 200);
+    EXPECT_TRUE(bear("admin token", path)->answer()) << "the right one waits for nothing";
+    EXPECT_EQ(get(path).status, 200) << "nor who brings none";
+    clock_.advance(WrongTokens::kRemembered);
+  }
+}
+
+TEST_F(AdminGuessing, AnAuthorizationOfAProxyInFrontIsNoGuess) {
+  require_token();
+  const std::string cookie = cookie_of(sign_in());
+  for (int i = 0; i < 2 * WrongTokens::kFree; ++i) {
+    HttpRequest head = request("GET", "/api/v1/session");
+    head.headers.add("Authorization", "Basic dXNlcjpwYXNz");
+    EXPECT_EQ(call(std::move(head)).status, 200);
+    head = request("GET", "/api/v1/events");
+    head.headers.add("Authorization", "Bearer of something else");
+    head.headers.add("Cookie", cookie);
+    EXPECT_EQ(call(std::move(head)).status, 200);
+  }
+  EXPECT_TRUE(guess()->answer()) << "at once: nothing was guessed before";
+}
+
+TEST_F(AdminGuessing, ATokenIsNotJudgedBeforeItsBodyHasCome) {
+  require_token();
+  for (const char* token : {"guess", "admin token"}) {
+    HttpRequest head = request("POST", "/no/such/call", "{}");
+    head.headers.add("Authorization", std::string("Bearer ") + token);
+    EXPECT_FALSE(api_.on_head(head).refuse) << token;
+  }
+}
+
+TEST_F(AdminGuessing, TheAddressIsTheOneThatATrustedProxyNamesAndANetworkOfIpv6IsOne) {
+  Config config = shop_config();
+  config.server.admin_token = "admin token";
+  config.server.trusted_proxies = {"10.0.0.1"};
+  configure(std::move(config));
+  const auto through_proxy = [&](const std::string& client, const char* body) {
+    HttpRequest head = request("POST", "/api/v1/session", body);
+    head.remote = "10.0.0.1";
+    head.headers.add("X-Forwarded-For", client);
+    auto channel = std::make_shared<RecordingChannel>(loop_);
+    api_.on_request(std::move(head), Responder(channel));
+    return channel;
+  };
+  const auto held = flood("203.0.113.7");
+  EXPECT_EQ(through_proxy("203.0.113.7", kRight)->answer()->status, 429);
+  EXPECT_EQ(through_proxy("203.0.113.8", kRight)->answer()->status, 204);
+  const auto more = flood("2001:db8::1");
+  EXPECT_EQ(guess(kRight, "2001:db8::2")->answer()->status, 429);
+  EXPECT_EQ(guess(kRight, "2001:db8:0:1::1")->answer()->status, 204);
+}
+
+// Each late answer keeps a connection of the admin listener.
+TEST_F(AdminGuessing, ManyAddressesTogetherKeepOnlySoManyAnswersWaiting) {
+  require_token();
+  std::size_t waiting = 0;
+  for (int address = 1; address <= 10; ++address) {
+    const std::string from = "203.0.113." + std::to_string(address);
+    for (const auto& channel : flood(from)) waiting += channel->answer() ? 0 : 1;
+    EXPECT_EQ(guess(kRight, from)->answer()->status, 429) << "those that did not wait count all the same";
+  }
+  EXPECT_EQ(waiting, WrongTokens::kWaitingMax);
+  EXPECT_EQ(guess(kRight)->answer()->status, 204);
 }
 
 }  // namespace

@@ -93,6 +93,36 @@ TEST_F(AdminState, WhatAsksNoStoreIsAnsweredThoughCallsOfTheStoreHang) {
   EXPECT_NE(scraped->answer()->body.find("hookonce_"), std::string::npos) << "what was measured last";
 }
 
+// While PostgreSQL hung, clients that gave up and asked again took all connections, and /healthz was 503.
+TEST_F(AdminState, OnlySoManyCallsWaitForAStoreThatHangs) {
+  TestLoop hanging;
+  AdminApi::Options options;
+  options.worker = &hanging;
+  AdminApi api(store_, live_, history_, clock_, std::move(options));
+  api.configure(std::make_shared<const Config>(shop_config()));
+  const auto ask = [&](const std::string& target) {
+    auto channel = std::make_shared<RecordingChannel>(loop_);
+    api.on_request(request("GET", target), Responder(channel));
+    return channel;
+  };
+  std::vector<std::shared_ptr<RecordingChannel>> waiting;
+  for (int i = 0; i < 64; ++i) waiting.push_back(ask("/api/v1/stats"));
+  for (const auto& channel : waiting) EXPECT_FALSE(channel->answer());
+  const auto one_more = ask("/api/v1/stats");
+  ASSERT_TRUE(one_more->answer());
+  EXPECT_EQ(one_more->answer()->status, 503);
+  EXPECT_EQ(code_of(*one_more->answer()), "overloaded");
+  EXPECT_EQ(header_of(*one_more->answer(), "Retry-After"), "1");
+  for (const char* target : {"/healthz", "/readyz", "/metrics"})
+    EXPECT_EQ(ask(target)->answer()->status, 200) << target;
+  hanging.run_posted();
+  for (const auto& channel : waiting) EXPECT_EQ(channel->answer()->status, 200);
+  const auto later = ask("/api/v1/stats");
+  EXPECT_FALSE(later->answer()) << "there is room again";
+  hanging.run_posted();
+  EXPECT_EQ(later->answer()->status, 200);
+}
+
 TEST_F(AdminState, WhatTheWorkerRanIsAnswered) {
   TestLoop worker;
   int measured = 0;

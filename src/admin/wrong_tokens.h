@@ -1,15 +1,19 @@
-// Slows down those who guess the admin token: after some wrong ones each further wrong one is answered late, and only
-// so many may wait for their answer at once. Whose they are does not matter, because a guesser has many addresses.
+// Slows down those who guess the admin token, each address by itself: after some wrong ones each further wrong one of
+// the address is answered late, and where so many of its answers are late that kHeldMax stand open, nothing that it
+// brings is judged.
 //
-//   if (wrong_tokens.is_full(now)) return too_many_answer();          // of wrong ones; the right one is always taken
+//   if (wrong_tokens.is_full(address, now)) return too_many_answer();          // judged is neither wrong nor right
 //   ... judged, and wrong:
-//   wrong_tokens.answer_late(std::move(responder), unauthorized_answer(), now);
+//   wrong_tokens.answer_late(address, std::move(responder), unauthorized_answer(), now);
 //
-// So at most kHeldMax guesses in kHold are judged. A right token waits for nothing, unless that many guesses are under
-// way. Used on the admin server's thread alone.
+// So at most kHeldMax guesses of an address are judged in kHold. The right token of another address waits for nothing;
+// that of the same address comes through as soon as a guess before it has been let go. Used on the admin server's
+// thread alone.
 #pragma once
 
 #include <deque>
+#include <map>
+#include <string>
 
 #include "base/clock.h"
 #include "base/http_handler.h"
@@ -21,23 +25,32 @@ class WrongTokens {
   static constexpr int kFree = 10;  // in kRemembered: a person's slips, a script's first tries
   static constexpr Duration kRemembered = std::chrono::minutes(1);
   static constexpr Duration kHold = std::chrono::seconds(1);
-  static constexpr std::size_t kHeldMax = 16;
+  static constexpr std::size_t kHeldMax = 16;         // of one address
+  static constexpr std::size_t kWaitingMax = 64;      // of all: each keeps one of the admin listener's connections
+  static constexpr std::size_t kAddressesMax = 1024;  // remembered; with one more the one that was quiet longest goes
 
-  // Whether as many answers are held as may be.
-  bool is_full(Time now);
+  // Whether as many answers to `address` are late as may be.
+  bool is_full(const std::string& address, Time now);
 
-  // Answers a wrong token, at once or in kHold. REQUIRES: called on the connection's own thread, !is_full(now).
-  void answer_late(Responder responder, HttpResponse answer, Time now);
+  // Answers a wrong token, at once or in kHold. Where kWaitingMax wait already it is answered at once, and counts for
+  // its address as if it were late. REQUIRES: called on the connection's own thread, !is_full(address, now).
+  void answer_late(const std::string& address, Responder responder, HttpResponse answer, Time now);
 
  private:
+  struct Guesser {
+    std::deque<Time> recent;  // the newest wrong ones, kFree at most
+    std::size_t held = 0;     // of held_
+  };
   struct Held {
     Time until{};
-    Responder responder;  // answered by its deadline; kept so that it is not answered before
+    std::string address;
+    Responder responder;  // answered by its deadline; kept so that it is not answered before. Empty: it did not wait
   };
   void let_go(Time now);
+  Guesser& guesser(const std::string& address, Time now);
 
-  std::deque<Time> recent_;  // the newest wrong ones, kFree at most
-  std::deque<Held> held_;    // the next to be let go first
+  std::map<std::string, Guesser> guessers_;
+  std::deque<Held> held_;  // the next to be let go first
 };
 
 }  // namespace hookonce

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/http_message.h"
+#include "core/client_address.h"
 #include "core/model.h"
-#include "ingest/client_address.h"
 #include "ingest/source_table.h"
 #include "provider/provider.h"
 

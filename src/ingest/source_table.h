@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/client_address.h"
 #include "core/config.h"
 #include "core/destination_choice.h"
 #include "core/source_counters.h"
-#include "ingest/client_address.h"
 #include "ingest/line_limit.h"
 #include "provider/provider.h"
 

@@ -1,7 +1,8 @@
-#include "ingest/client_address.h"
+#include "core/client_address.h"
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/bytes.h"
@@ -105,6 +106,13 @@ Client client_of(const HttpRequest& request, const TrustedProxies& proxies) {
     }
   }
   return client;
+}
+
+std::string network_of(std::string_view address) {
+  auto bytes = parse_address(address);
+  if (!bytes) return std::string(address);
+  if (!is_mapped(*bytes)) std::fill(bytes->begin() + bytes->size() / 2, bytes->end(), std::uint8_t{0});
+  return address_text(*bytes);
 }
 
 }  // namespace hookonce

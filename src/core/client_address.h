@@ -40,4 +40,8 @@ struct Client {
 // in the list it is the left-most; an entry that is no address ends the search at the address before it.
 Client client_of(const HttpRequest& request, const TrustedProxies& proxies);
 
+// What one sender can be taken for: an IPv4 address, or the /64 network of an IPv6 one, all of which it owns. Other
+// text is given back as it is.
+std::string network_of(std::string_view address);
+
 }  // namespace hookonce

@@ -1,4 +1,4 @@
-#include "ingest/client_address.h"
+#include "core/client_address.h"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +102,13 @@ TEST(Client, ReadsEntriesWithPorts) {
 
 TEST(Client, ShowsAnIpv4PeerOfAnIpv6ListenerAsIpv4) {
   EXPECT_EQ(client_of(from("::ffff:203.0.113.7", {}), TrustedProxies()).address, "203.0.113.7");
+}
+
+TEST(NetworkOf, IsAnIpv4AddressOrTheNetworkOfAnIpv6One) {
+  EXPECT_EQ(network_of("203.0.113.7"), "203.0.113.7");
+  EXPECT_EQ(network_of("::ffff:203.0.113.7"), "203.0.113.7");
+  EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_EQ(network_of("no address"), "no address");
 }
 
 }  // namespace
