@@ -64,7 +64,8 @@ int show(const AdminClient& client, const RejectedOptions& options) {
   } else {
     say(rejected_text(listed->items, {stdout_wants_colour(), stdout_columns()}));
     if (listed->more) say(fmt::format("\n{} shown, there are more: --limit N\n", listed->items.size()));
-    say("\nOnce the cause is mended (a secret corrected and reloaded): hookonce rejected --accept ID, or --accept "
+    say("\nOnce the cause is mended (a secret corrected and reloaded; one from `env:` needs a restart): hookonce "
+        "rejected --accept ID, or --accept "
         "all\n");
   }
   return kExitDone;

@@ -173,7 +173,8 @@ Run add_replay(CLI::App& root) {
   add_admin_options(*command, options->admin);
   command->footer(
       "A replay keeps the Idempotency-Key and bears `Hookonce-Replay: true`. With filters it says how many deliveries\n"
-      "match, and asks.\n"
+      "match, and asks. A replayed delivery does not wait for others of its ordering key: replay a line's dead head\n"
+      "alone, and the rest follows in order by itself.\n"
       "\n"
       "Examples:\n"
       "  hookonce replay evt_1LP4n0BB5Q5Dr2x7\n"

@@ -51,6 +51,24 @@ std::optional<std::string> of_other_source(const SourceTable& table, const Inges
   return std::nullopt;
 }
 
+// The commonest mix-up: the lines of two providers' secrets stand in each other's place.
+std::optional<std::string> of_exchanged_secrets(const SourceTable& table, const IngestSource& source,
+                                                const HttpRequest& request, Allowance& allowance) {
+  for (const auto& [path, other] : table.all()) {
+    if (&other == &source || other.config->secrets.empty()) continue;
+    BindSettings settings = bind_settings(*source.config);
+    settings.secrets = other.config->secrets;
+    const auto exchanged = find_provider(source.config->provider)->bind(settings);
+    if (!exchanged.ok()) continue;  // they are no secrets of this provider
+    if (!allowance.take(other, request.body.size())) return std::nullopt;
+    if (!is_signed_rightly((*exchanged)->verify(request, request.wall_at).reason)) continue;
+    return fmt::format(
+        "it verifies with a secret that the configuration gives to source \"{}\": the two are mixed up there",
+        other.config->name);
+  }
+  return std::nullopt;
+}
+
 std::string without_blanks(std::string_view secret) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = secret.find_first_not_of(kBlanks);
@@ -144,6 +162,7 @@ std::optional<std::string> diagnose(const SourceTable& table, const IngestSource
   }
   if (auto other = of_other_source(table, source, request, allowance)) return other;
   if (own.reason != Reason::kSignatureMismatch && own.reason != Reason::kTokenMismatch) return std::nullopt;
+  if (auto exchanged = of_exchanged_secrets(table, source, request, allowance)) return exchanged;
   if (auto mistake = of_mistaken_secret(source, request, allowance)) return mistake;
   if (own.reason != Reason::kSignatureMismatch) return std::nullopt;
   if (request.body.empty()) return own.message + "; the body arrived empty: perhaps something on the way dropped it";

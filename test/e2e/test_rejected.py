@@ -147,6 +147,12 @@ def test_the_secret_of_another_source_is_named_by_that_source(five, source):
     assert reason == told
 
 
+def test_two_secrets_in_each_others_place_are_named(five):
+    told, reason = told_and_kept(five, "stripe", senders.stripe(SECRETS["slack"], "evt_exchanged"))
+    assert 'it verifies with a secret that the configuration gives to source "slack"' in reason
+    assert "slack" not in told
+
+
 def test_quotes_that_came_along_with_a_secret_are_named(binary, tmp_path, backend):
     tables = stripe_config(backend, "env:QUOTED")
     with Gateway(binary, tmp_path, tables, environment={"QUOTED": f'"{RIGHT}"'}) as gateway:
