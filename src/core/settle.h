@@ -61,7 +61,8 @@ struct Settlement {
 };
 
 struct SettleFacts {
-  // False where a later attempt has replaced this one, or it had been settled: nothing changed but what is shown.
+  // The outcome stands, also where a commit whose answer was lost had settled it. False: a later attempt has replaced
+  // it.
   bool taken = false;
   EventState event_state = EventState::kPending;  // after it
   bool freed = false;                             // the next one of its line became due

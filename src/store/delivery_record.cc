@@ -106,6 +106,20 @@ bool settle(DeliveryRecord& record, const Settlement& settlement, Time now) {
   return true;
 }
 
+bool had_settled(const DeliveryRecord& record, const Settlement& settlement) {
+  if (settlement.attempt != record.attempt || record.unsettled) return false;
+  switch (settlement.next) {
+    case Next::kDelivered:
+      return record.state == DeliveryState::kDelivered;
+    case Next::kDead:
+      return record.state == DeliveryState::kDead;
+    case Next::kRetry:
+    case Next::kRelease:
+      return record.state == DeliveryState::kPending;
+  }
+  return false;
+}
+
 Attempt settled_attempt(const Settlement& settlement) {
   const AttemptResult& result = settlement.result;
   Attempt attempt;

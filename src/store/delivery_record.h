@@ -68,6 +68,9 @@ Lease take_lease(DeliveryRecord& record, Duration lease, Time now);
 // (its lease ran out, and it was buried or put back to pending meanwhile) only a success still changes its state: a
 // late failure must not undo a replay.
 bool settle(DeliveryRecord& record, const Settlement& settlement, Time now);
+// Whether a settlement that settle() did not take is one that had been: what is repeated after a commit whose answer
+// was lost. Each attempt is settled by one process and with one outcome, so its number and the state tell it.
+bool had_settled(const DeliveryRecord& record, const Settlement& settlement);
 
 // What is kept of a settled attempt: texts cut to kErrorKept and kResponseKept bytes.
 Attempt settled_attempt(const Settlement& settlement);

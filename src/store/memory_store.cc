@@ -393,7 +393,7 @@ class MemoryStore final : public Store, private InboxRecords {
         shown->second = settled_attempt(settlement);
       }
     }
-    return {taken, state_of(event), freed};
+    return {taken || had_settled(record, settlement), state_of(event), freed};
   }
 
   void claim_for(const ClaimDestination& destination, Time now, Claimed& claimed) LOCKS_REQUIRED(mutex_) {

@@ -205,8 +205,9 @@ std::vector<SettleFacts> PostgresSettle::decide(std::map<PostgresPlace, Delivery
     const auto found = records.find({seq, settlement.destination});
     if (found != records.end()) {
       const auto& [place, record] = *found;
-      facts.taken = settle(found->second, settlement, now);
-      if (facts.taken) {
+      const bool taken = settle(found->second, settlement, now);
+      facts.taken = taken || had_settled(record, settlement);
+      if (taken) {
         changes.save(place, record);
         changes.record_attempt(place, settled_attempt(settlement));
         if (settlement.next == Next::kDelivered && settlement.reply) replies_.emplace(seq, &*settlement.reply);

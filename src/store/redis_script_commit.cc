@@ -310,6 +310,14 @@ local function take(event, d, attempt, next_state, delay, text)
   move(event)
 end
 
+-- As had_settled() of delivery_record.h.
+local function had_settled(d, attempt, next_state)
+  if attempt ~= d.attempt or d.unsettled == 1 then return false end
+  if next_state == NEXT_DELIVERED then return d.state == DELIVERED end
+  if next_state == NEXT_DEAD then return d.state == DEAD end
+  return d.state == PENDING
+end
+
 local function settle()
   local id, name, attempt = argument(), destinations[number()], number()
   local next_state, delay, skip_dead, text, reply = number(), number(), argument() == '1', argument(), argument()
@@ -330,7 +338,7 @@ local function settle()
     event.set[field] = text
     change(event)
   end
-  return 0, event_state(event), 0
+  return one_if(had_settled(d, attempt, next_state)), event_state(event), 0
 end
 
 local function text(value)

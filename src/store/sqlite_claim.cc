@@ -156,8 +156,9 @@ Result<SettleFacts> SqliteClaim::settle(const Settlement& settlement, Time now) 
   SettleFacts facts;
   if (record) {
     const Attempt attempt = settled_attempt(settlement);
-    facts.taken = hookonce::settle(*record, settlement, now);
-    if (facts.taken) {
+    const bool taken = hookonce::settle(*record, settlement, now);
+    facts.taken = taken || had_settled(*record, settlement);
+    if (taken) {
       HK_TRY(deliveries_->save(place, *record));
       HK_TRY(deliveries_->record_attempt(place, attempt));
       if (settlement.next == Next::kDelivered && settlement.reply) HK_TRY(replies_->keep(seq, *settlement.reply));

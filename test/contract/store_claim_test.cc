@@ -196,6 +196,28 @@ TEST_P(StoreClaim, AnOutcomeIsTakenOnce) {
   EXPECT_EQ(get(id).deliveries[0].attempts[0].outcome, Outcome::kSuccess);
 }
 
+// The committer repeats what it has no answer to.
+TEST_P(StoreClaim, AnOutcomeWhoseCommitWasNotConfirmedIsTakenAgainAndChangesNothing) {
+  using Make = Settlement (*)(const Lease&);
+  const Make makes[] = {success, death, release, [](const Lease& lease) { return failure(lease, kLease); }};
+  for (const Make make : makes) {
+    const EventId id = accept(NewEventBuilder().build()).id;
+    const Settlement outcome = make(lease());
+    const SettleFacts first = settle(outcome);
+    const EventDetail before = get(id);
+    pass(std::chrono::milliseconds(1));
+    const SettleFacts again = settle(outcome);
+    EXPECT_TRUE(again.taken) << to_string(outcome.result.outcome);
+    EXPECT_EQ(again.event_state, first.event_state);
+    EXPECT_FALSE(again.freed);
+    const EventDetail after = get(id);
+    EXPECT_EQ(after.deliveries[0].state, before.deliveries[0].state);
+    EXPECT_EQ(after.deliveries[0].attempts.size(), before.deliveries[0].attempts.size());
+    EXPECT_EQ(after.deliveries[0].next_attempt_at, before.deliveries[0].next_attempt_at);
+    if (outcome.next == Next::kRelease) settle(death(lease()));  // out of the next one's way
+  }
+}
+
 TEST_P(StoreClaim, TheOutcomeOfAForeignEventIsNotTaken) {
   Lease nobody;
   nobody.event = EventId::make(now_);

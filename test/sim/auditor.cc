@@ -14,6 +14,11 @@ bool is_open(DeliveryState state) {
   return state == DeliveryState::kPending || state == DeliveryState::kInFlight;
 }
 
+DeliveryState state_after(Next next) {
+  if (next == Next::kDelivered) return DeliveryState::kDelivered;
+  return next == Next::kDead ? DeliveryState::kDead : DeliveryState::kPending;
+}
+
 }  // namespace
 
 void Auditor::committed(std::span<const NewEvent> events, std::span<const Settlement> settlements,
@@ -85,7 +90,10 @@ void Auditor::duplicated(const NewEvent& event, const Holder& holder, const Acce
 void Auditor::settled(const Settlement& settlement, const SettleFacts& facts, Time now) {
   DeliveryBook* book = find(settlement.event, settlement.destination);
   const bool newest = book != nullptr && book->newest == settlement.attempt && book->unsettled;
-  if (facts.taken != newest)
+  // Repeated after a commit whose answer was lost.
+  const bool had = book != nullptr && book->newest == settlement.attempt && !book->unsettled &&
+                   book->state == state_after(settlement.next);
+  if (facts.taken != (newest || had))
     return fail("the outcome of attempt {} of {} to {} was {}, newest is {}", settlement.attempt,
                 settlement.event.text(), settlement.destination, facts.taken ? "taken" : "not taken",
                 book == nullptr ? 0 : book->newest);
