@@ -20,6 +20,7 @@ struct Evidence {
   bool retry_header = false;
   Duration distance{};         // from the first
   bool other_secret = false;   // than the first's
+  bool knows_request = false;  // a signature over a time stamp tells it from a captured one
   bool same_request = false;   // as the first's: signature and time stamp are equal
   bool repeats_later = false;  // as an earlier one's, and later than a twin of that
 };
@@ -39,6 +40,11 @@ bool fits_schedule(const std::vector<Duration>& waits, Duration distance) {
     }
   }
   return false;
+}
+
+// Two tries with one secret and other bytes are left to of_other_body(): a listener has but one secret.
+bool is_twin_of_other_body(const Evidence& evidence, const RetryHabits& habits, Duration deadline) {
+  return habits.changes_body && evidence.other_secret && !evidence.retry_header && evidence.distance <= deadline;
 }
 
 Conclusion of_other_body(const RetryHabits& habits) {
@@ -71,6 +77,12 @@ Conclusion of_retry_header(const Evidence& evidence, const RetryHabits& habits) 
 }
 
 Conclusion of_twin(const Evidence& evidence) {
+  if (!evidence.same_body) {
+    return {Cause::kConcurrentTwin, false,
+            "verified with another secret, and this provider writes about the sending into the body: probably two "
+            "listeners, as a CLI listener beside a dashboard endpoint, or two endpoints; the first body counts; remove "
+            "one of the two, or keep both: it costs nothing"};
+  }
   if (evidence.other_secret) {
     return {Cause::kConcurrentTwin, true,
             "verified with another secret: two listeners, as a CLI listener beside a dashboard endpoint, or two "
@@ -81,6 +93,12 @@ Conclusion of_twin(const Evidence& evidence) {
             "the very same request again within the source's ack_deadline: probably a proxy or a tunnel on the way "
             "repeats it, or two "
             "listeners share a secret"};
+  }
+  if (!evidence.knows_request) {
+    return {Cause::kConcurrentTwin, false,
+            "sent again within the source's ack_deadline, before a sender could have missed the answer; its signature "
+            "covers no time stamp, so it is probably one of these: two endpoints (two URLs) at the provider lead here, "
+            "a proxy on the way sends it twice, or somebody asked for it again at once; it costs nothing"};
   }
   return {Cause::kConcurrentTwin, false,
           "sent again within the source's ack_deadline, before a sender could have missed the answer, and not as a "
@@ -100,6 +118,11 @@ Conclusion of_replay(const RetryHabits& habits) {
 }
 
 Conclusion of_distance(const Evidence& evidence, const RetryHabits& habits) {
+  if (!habits.by_itself && !evidence.knows_request) {
+    return {Cause::kManualResend, false,
+            "the provider never sends again by itself: probably a person or a script asked it to; a proxy or a "
+            "captured request would look the same, since its signature covers no time stamp"};
+  }
   if (!habits.by_itself) {
     return {Cause::kManualResend, true, "the provider never sends again by itself: a person or a script asked it to"};
   }
@@ -136,6 +159,7 @@ Conclusion of_duplicate(const Evidence& evidence, const RetryHabits& habits, Dur
     return {Cause::kSemanticTwin, true,
             "another id, and the same event by a key of `dedup_also`: the provider made two events of one change"};
   }
+  if (!evidence.same_body && is_twin_of_other_body(evidence, habits, deadline)) return of_twin(evidence);
   if (!evidence.same_body) return of_other_body(habits);
   if (evidence.retry_header) return of_retry_header(evidence, habits);
   if (evidence.distance <= deadline) return of_twin(evidence);
@@ -144,8 +168,8 @@ Conclusion of_duplicate(const Evidence& evidence, const RetryHabits& habits, Dur
 }
 
 constexpr std::string_view kDatedBefore =
-    "but it is dated before the first, which was stored before it: a rejected request that was accepted later, or "
-    "gateways whose clocks differ; so this is a guess";
+    "but it is dated before the first, which was stored before it: two that came at once, a rejected request that was "
+    "accepted later, or gateways whose clocks differ; so this is a guess";
 constexpr std::string_view kOtherwiseApart =
     "but by the sender's time stamps the two are otherwise apart: one was held back on the way, or gateways' clocks "
     "differ; so this is a guess";
@@ -155,6 +179,14 @@ constexpr std::string_view kIfClocksAgree =
 bool rests_on_distance(Cause cause, bool retry_header) {
   return cause == Cause::kConcurrentTwin || cause == Cause::kManualResend || cause == Cause::kReplayedRequest ||
          (cause == Cause::kProviderRetry && !retry_header);
+}
+
+// Whether it may be a twin that came to a gateway whose clock is ahead, or no twin for a clock behind. Of a replay at
+// any distance, since nothing else tells the two apart.
+bool needs_agreeing_clocks(const Conclusion& conclusion, Duration distance, Duration deadline) {
+  if (conclusion.cause == Cause::kReplayedRequest) return true;
+  const bool is_claim = conclusion.certain || conclusion.cause == Cause::kManualResend;
+  return is_claim && std::chrono::abs(distance - deadline) < kClocksApart;
 }
 
 // By what the sender signed: each try anew, so that an arrival is about as old as the way here is long.
@@ -173,6 +205,12 @@ Conclusion doubted(Conclusion conclusion, std::string_view doubt) {
 Conclusion of_first(const Arrival& arrival) {
   if (!arrival.retry) return {Cause::kFirst, true, "the first that was stored"};
   return {Cause::kFirst, true, "the first that was stored; its headers call it a retry, and no earlier try came in"};
+}
+
+// Later than this an equal request is no twin. A time stamp has whole seconds, so that a sender that signs twice within
+// one makes two equal requests.
+Duration replayed_after(Duration deadline) {
+  return std::max(deadline, kStampMargin);
 }
 
 bool is_same_request(const KeyHash& one, const KeyHash& other) {
@@ -212,8 +250,9 @@ Conclusion conclude(const AcceptFacts& facts, const Arrival& arrival, const Sour
   if (facts.first) {
     evidence.other_secret = arrival.secret != facts.first->secret;
     evidence.same_request = is_same_request(arrival.signature_hash, facts.first->signature_hash);
-    evidence.repeats_later = evidence.same_request && evidence.distance > source.ack_deadline;
+    evidence.repeats_later = evidence.same_request && evidence.distance > replayed_after(source.ack_deadline);
   }
+  evidence.knows_request = is_known(arrival.signature_hash);
   return of_duplicate(evidence, source.retries, source.ack_deadline);
 }
 
@@ -236,22 +275,22 @@ std::vector<Conclusion> conclude(std::span<const StoredArrival> arrivals, const 
     evidence.retry_header = arrival.retry.has_value();
     evidence.distance = std::chrono::abs(arrival.at - first.at);
     evidence.other_secret = arrival.secret != first.secret;
+    evidence.knows_request = is_known(arrival.signature_hash);
     evidence.same_request = is_same_request(arrival.signature_hash, first.signature_hash);
     const Arrival& later = arrival;  // clang 14 lets no lambda use a structured binding
     evidence.repeats_later = std::any_of(
         arrivals.begin(), arrivals.begin() + static_cast<std::ptrdiff_t>(i), [&](const StoredArrival& earlier) {
           return is_same_request(later.signature_hash, earlier.arrival.signature_hash) &&
-                 std::chrono::abs(later.at - earlier.arrival.at) > deadline;
+                 std::chrono::abs(later.at - earlier.arrival.at) > replayed_after(deadline);
         });
     Conclusion conclusion = of_duplicate(evidence, habits, deadline);
     if (rests_on_distance(conclusion.cause, evidence.retry_header)) {
-      if (arrival.at + deadline < first.at) {
+      if (arrival.at < first.at) {
         conclusion = doubted(conclusion, kDatedBefore);
       } else if (habits.signs_anew && !evidence.same_request && !evidence.repeats_later &&
                  are_otherwise_apart(arrival, first, deadline)) {
         conclusion = doubted(conclusion, kOtherwiseApart);
-      } else if (conclusion.certain && clocks == Clocks::kSeveral &&
-                 std::chrono::abs(evidence.distance - deadline) < kClocksApart) {
+      } else if (clocks == Clocks::kSeveral && needs_agreeing_clocks(conclusion, evidence.distance, deadline)) {
         conclusion = doubted(conclusion, kIfClocksAgree);
       }
     }

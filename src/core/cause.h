@@ -6,10 +6,13 @@
 //   first               it became the event, whatever its headers say: the tries before it never reached the store
 //   semantic_twin       its own dedup key is another one, and a key of dedup_also is the same
 //   same_id_other_body  the same key over other bytes. Before all harmless causes, because what those bytes say has
-//                       been delivered to nobody. Of a batch: all of its items came before, with whichever events
+//                       been delivered to nobody. Of a batch: all of its items came before, with whichever events.
+//                       But a twin of another secret, where the provider is known to write about the sending into
+//                       the body, is a concurrent_twin
 //   provider_retry      a header says so. Before the distance, because some providers send their first retry at once
 //   concurrent_twin     within the source's ack deadline of the first: no sender can miss the answer by then
-//   replayed_request    signature and time stamp of an earlier arrival, and later than a twin
+//   replayed_request    signature and time stamp of an earlier arrival, later than a twin and than the seconds that a
+//                       stamp has. By several clocks never certain
 //   manual_resend       the provider never sends again by itself, or marks its retries and this one has no mark
 //   provider_retry      the distance fits the documented schedule, or is short
 //   manual_resend       all others

@@ -89,7 +89,7 @@ TEST(Cause, OfASenderOfWhomNothingIsKnown) {
           {"with another secret", milliseconds(5), Cause::kConcurrentTwin, true, "another secret", 1},
           {"the very same request", milliseconds(5), Cause::kConcurrentTwin, false, "very same request", 0, false, true,
            true, kSignature},
-          {"signed by nothing that is known", milliseconds(5), Cause::kConcurrentTwin, false, "two URLs", 0, false,
+          {"signed by nothing that is known", milliseconds(5), Cause::kConcurrentTwin, false, "one of these", 0, false,
            true, true, KeyHash{}},
           {"at the deadline", seconds(2), Cause::kConcurrentTwin, false, "two URLs"},
           {"behind it", seconds(2) + kTick, Cause::kProviderRetry, false, "soon after"},
@@ -129,6 +129,21 @@ TEST(Cause, OfASenderThatSignsEachTryAnew) {
       source);
 }
 
+// Their stamps are equal, since a stamp has whole seconds: a shorter deadline makes them no replay.
+TEST(Cause, TwoSigningsWithinOneSecondAreNoReplay) {
+  SourceConfig source = plain_source();
+  source.ack_deadline = milliseconds(250);
+  source.retries.signs_anew = true;
+  expect(
+      {
+          {"400 ms apart", milliseconds(400), Cause::kProviderRetry, false, "soon after", 0, false, true, true,
+           kSignature},
+          {"longer apart than a stamp's second", seconds(3), Cause::kReplayedRequest, true, "captured it", 0, false,
+           true, true, kSignature},
+      },
+      source);
+}
+
 TEST(Cause, OfASenderThatNeverSendsAgainByItself) {
   SourceConfig source = plain_source();
   source.ack_deadline = seconds(8);
@@ -136,6 +151,10 @@ TEST(Cause, OfASenderThatNeverSendsAgainByItself) {
   expect(
       {
           {"within its longer deadline", seconds(8), Cause::kConcurrentTwin, false, "two URLs"},
+          {"one that nothing tells from a captured request", milliseconds(1400), Cause::kConcurrentTwin, false,
+           "a proxy on the way", 0, false, true, true, KeyHash{}},
+          {"the same later", seconds(9), Cause::kManualResend, false, "captured request would look the same", 0, false,
+           true, true, KeyHash{}},
           {"later", seconds(9), Cause::kManualResend, true, "never sends again by itself"},
           {"much later", hours(30), Cause::kManualResend, true, "never sends again by itself"},
       },
@@ -173,7 +192,23 @@ TEST(Cause, OfASenderWithADocumentedSchedule) {
 TEST(Cause, OfASenderThatWritesAboutTheSendingIntoTheBody) {
   SourceConfig source = plain_source();
   source.retries.changes_body = true;
-  expect({{"other bytes", hours(1), Cause::kSameIdOtherBody, false, "about the sending", 0, false, false}}, source);
+  constexpr Duration kTick(1);
+  expect(
+      {
+          {"other bytes", hours(1), Cause::kSameIdOtherBody, false, "about the sending", 0, false, false},
+          {"two listeners 6 ms apart", milliseconds(6), Cause::kConcurrentTwin, false, "two listeners", 1, false,
+           false},
+          {"two listeners at the deadline", seconds(2), Cause::kConcurrentTwin, false, "two listeners", 1, false,
+           false},
+          {"behind it", seconds(2) + kTick, Cause::kSameIdOtherBody, false, "retry or a resend", 1, false, false},
+          {"one listener at once", milliseconds(6), Cause::kSameIdOtherBody, false, "retry or a resend", 0, false,
+           false},
+          {"two listeners and a header", milliseconds(6), Cause::kSameIdOtherBody, false, "retry or a resend", 1, true,
+           false},
+          {"two listeners with the same bytes", milliseconds(6), Cause::kConcurrentTwin, true, "another secret", 1},
+          {"another id", milliseconds(6), Cause::kSemanticTwin, true, "dedup_also", 1, false, false, false},
+      },
+      source);
 }
 
 // A batch that shares its items with several events is a duplicate of the oldest of them, whatever was with it there.
@@ -240,11 +275,13 @@ TEST(Cause, DatedBeforeTheFirstNothingThatRestsOnTheDistanceIsCertain) {
     EXPECT_EQ(early.cause, Cause::kManualResend);
     EXPECT_FALSE(early.certain);
     EXPECT_THAT(std::string(early.doubt), HasSubstr("dated before the first"));
-    // Two threads of one gateway may commit in the other order than they read.
-    early = of_second(source, arrival_at(-milliseconds(5), 1, kOtherSignature), Clocks::kOne);
-    EXPECT_EQ(early.cause, Cause::kConcurrentTwin);
-    EXPECT_TRUE(early.certain);
-    EXPECT_EQ(early.doubt, "");
+    // Less than the deadline, as of a rejected request that was accepted later: its sender had an answer at once.
+    for (const milliseconds before : {milliseconds(5), milliseconds(1200)}) {
+      early = of_second(source, arrival_at(-before, 1, kOtherSignature), clocks);
+      EXPECT_EQ(early.cause, Cause::kConcurrentTwin);
+      EXPECT_FALSE(early.certain);
+      EXPECT_THAT(std::string(early.doubt), HasSubstr("dated before the first"));
+    }
   }
   Arrival marked = arrival_at(-hours(1), 0, kOtherSignature);
   marked.retry = RetryHint{1, ""};
@@ -264,6 +301,21 @@ TEST(Cause, WithSeveralClocksADistanceNearTheDeadlineIsNotCertain) {
   EXPECT_TRUE(certain(milliseconds(5), 1, Clocks::kOne));
   EXPECT_FALSE(certain(milliseconds(5), 1, Clocks::kSeveral)) << "a second listener's retry, by a clock that is behind";
   EXPECT_TRUE(certain(hours(1), 0, Clocks::kSeveral));
+  const Conclusion unsigned_time = of_second(source, arrival_at(seconds(10), 0, KeyHash{}), Clocks::kSeveral);
+  EXPECT_THAT(std::string(unsigned_time.doubt), HasSubstr("clocks of the gateways")) << "a guess already, and why else";
+}
+
+// Of one request that came to two gateways at once, 90 s apart by their clocks.
+TEST(Cause, WithSeveralClocksAReplayIsNamedAndNeverCertain) {
+  SourceConfig source = plain_source();
+  source.retries.signs_anew = true;
+  for (const Duration distance : {Duration(seconds(90)), Duration(hours(30))}) {
+    EXPECT_TRUE(of_second(source, arrival_at(distance, 0, kSignature), Clocks::kOne).certain);
+    const Conclusion replay = of_second(source, arrival_at(distance, 0, kSignature), Clocks::kSeveral);
+    EXPECT_EQ(replay.cause, Cause::kReplayedRequest);
+    EXPECT_FALSE(replay.certain);
+    EXPECT_THAT(std::string(replay.doubt), HasSubstr("clocks of the gateways"));
+  }
 }
 
 TEST(Cause, TheSendersTimeStampsMayContradictTheClocks) {
