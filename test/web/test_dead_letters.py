@@ -114,3 +114,58 @@ def test_it_can_be_stopped_between_two_parts(start, backend, window):
     assert dead(gateway) == MANY - 100
     dialog.get_by_role("button", name="Close").click()
     page.locator("tr[data-row]").first.wait_for()
+
+
+
+def test_rows_of_an_older_page_go_when_they_are_replayed_elsewhere(start, backend, window):
+    gateway = with_dead_letters(start, backend, 103)
+    page = window(gateway).go("dead")
+    expect(page.locator("tr[data-row]")).to_have_count(100)
+    page.get_by_role("button", name="Older", exact=True).click()
+    expect(page.locator("tr[data-row]")).to_have_count(103)
+    backend.answer_with(lambda request, nth: 200)
+    gateway.api("POST", "/api/v1/replays", {"dead": True})
+    gateway.wait_until(lambda: dead(gateway) == 0)
+    page.get_by_role("heading", name="No dead letter").wait_for()
+    expect(page.locator("tr[data-row]")).to_have_count(0)
+
+
+def test_a_replay_from_a_row_that_is_behind_says_what_is_true_now(start, backend, window):
+    """The event goes to two places: the one whose row was pressed is asked about first, and sent to alone."""
+    tables = config(backend.url, "stripe")
+    tables["destinations"] = {name: {"url": backend.url + name} for name in ("bad", "worse")}
+    tables["sources"]["stripe"]["destinations"] = ["bad", "worse"]
+    gateway = start(tables)
+    backend.answer_with(lambda request, nth: 410)
+    event = post(gateway.ingest, "/in/stripe", senders.stripe(SECRETS["stripe"], "evt_behind")).json()["id"]
+    gateway.wait_until(lambda: dead(gateway) == 2)
+    view = window(gateway)
+    page = view.go("dead")
+    expect(page.locator("tr[data-row]")).to_have_count(2)
+    view.expect_faults("ERR_FAILED")
+    page.route("**/api/v1/deliveries?*", lambda route: route.abort())  # the list learns nothing more
+    backend.answer_with(lambda request, nth: 200 if request.path == "/bad" else 410)
+    gateway.api("POST", f"/api/v1/events/{event}/replay", {"destination": "bad"})
+    gateway.wait_until(lambda: dead(gateway) == 1)
+    page.locator("tr[data-row]").filter(has=page.locator("td.to", has_text="bad")).get_by_role("button").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Sends to bad again with the same Idempotency-Key. A backend that dedups will ignore it.").wait_for()
+    assert dialog.get_by_text("never confirmed").count() == 0
+    sent = len(backend.requests)
+    dialog.get_by_role("button", name="Send again").click()
+    page.get_by_text("1 delivery is on the way again.").wait_for()
+    backend.wait_for(sent + 1)
+    assert backend.requests[-1].path == "/bad"
+    assert dead(gateway) == 1
+
+
+def test_no_row_is_lost_between_two_pages_while_new_ones_come(start, backend, window):
+    gateway = with_dead_letters(start, backend, 110)
+    page = window(gateway).go("dead")
+    expect(page.locator("tr[data-row]")).to_have_count(100)
+    page.get_by_role("button", name="Older", exact=True).click()
+    expect(page.locator("tr[data-row]")).to_have_count(110)
+    for number in range(110, 130):
+        post(gateway.ingest, "/in/stripe", senders.stripe(SECRETS["stripe"], f"evt_dead_{number}"))
+    gateway.wait_until(lambda: dead(gateway) == 130)
+    expect(page.locator("a[data-open]")).to_have_text([f"evt_dead_{number}" for number in reversed(range(130))])

@@ -326,3 +326,22 @@ def test_a_search_that_found_nothing_yet_goes_on_and_says_how_far_it_got(gateway
     page.get_by_role("button", name="Search further").click()
     expect(page.locator("a[data-open]")).to_have_text(["evt_deep_1", "evt_deep_0"])
     expect(page.locator(".more")).to_have_count(0)
+
+
+def test_rows_that_fit_a_filter_no_more_go(start, backend, window):
+    """Of a filter whose answer has all that fits, and of one whose answer has only the newest."""
+    gateway = start(config(backend.url, "stripe", destination={"retry": {"first": "1h", "max": "1h"}}))
+    backend.answer_with(lambda request, nth: 500)
+    ids = [send(gateway, f"evt_waits_{number}") for number in range(53)]
+    gateway.wait_until(lambda: all(gateway.event(event)["deliveries"][0]["attempts"] for event in ids))
+    view = window(gateway)
+    page = view.go("events?state=pending")
+    expect(page.locator("tr[data-row]")).to_have_count(50)
+    backend.answer_with(lambda request, nth: 200)
+    gateway.api("POST", f"/api/v1/events/{ids[52]}/replay")
+    gateway.api("POST", f"/api/v1/events/{ids[30]}/replay")
+    row(page, "evt_waits_52").wait_for(state="detached")
+    row(page, "evt_waits_30").wait_for(state="detached")
+    assert row(page, "evt_waits_31").count() == 1
+    gateway.api("POST", "/api/v1/replays", {"source": "stripe"})
+    page.get_by_role("heading", name="No event fits").wait_for()

@@ -1,4 +1,5 @@
 """Rejected requests: why, and accepting them once the secret is right."""
+import re
 import signal
 
 from playwright.sync_api import expect
@@ -84,3 +85,25 @@ def test_an_alarm_says_why_and_when_it_ends(gateway, window):
     assert view.serious_faults() == []
     view.screenshot("light-alarm")
     view.go("sources").locator(".note.bad").get_by_text("The alarm ends by itself").wait_for()
+
+
+def test_no_rejected_request_is_lost_between_two_pages_while_new_ones_come(gateway, window):
+    """The gateway is real; its pages are shorter here, because it keeps only ten a second."""
+    def refuse(numbers):
+        for number in numbers:
+            assert post(gateway.ingest, "/in/stripe", senders.stripe(OTHER, f"evt_{number}")).status == 401
+        gateway.wait_until(lambda: kept() == numbers[-1] + 1)
+
+    def kept():
+        return len(gateway.api("GET", "/api/v1/rejected?limit=500").json()["items"])
+
+    refuse(range(6))
+    view = window(gateway)
+    view.page.route("**/api/v1/rejected?*", lambda route: route.continue_(
+        url=re.sub(r"limit=(\d+)", lambda found: f"limit={max(1, int(found[1]) // 25)}", route.request.url)))
+    page = view.go("rejected")
+    expect(page.locator(".rejected li")).to_have_count(4)
+    page.get_by_role("button", name="Older", exact=True).click()
+    expect(page.locator(".rejected li")).to_have_count(6)
+    refuse(range(6, 9))
+    expect(page.locator(".rejected li")).to_have_count(9)

@@ -3,30 +3,19 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isMissing, type DeliveryRow, type ReplayFilter } from '../api.ts';
 import { replayInParts, type Progress } from '../bulk.ts';
 import { count } from '../format.ts';
-import { useFresh, useOnce } from '../live.ts';
+import { useList } from '../list.ts';
+import { useOnce } from '../live.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
 import { Ago, AnswerText, Empty, ErrorNote, More, NotYet, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
-const PAGE = 100;
-
-// What was fetched behind the first page; a page may be empty and not the last.
-interface Older {
-  key: string;
-  items: DeliveryRow[];
-  next: string | null;
-  until: string | null;
-  begun: boolean;
-}
-
 export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const { t } = useSpeech();
   const { source, destination } = filter;
   const key = JSON.stringify([source, destination]);
-  const [older, setOlder] = useState<Older>({ key, items: [], next: null, until: null, begun: false });
-  const { data, error, reload } = useFresh(key, () => api.deliveries({ source, destination, state: 'dead', limit: PAGE }), { source });
+  const { page, error, reload, more } = useList(key, (part) => api.deliveries({ source, destination, state: 'dead', ...part }), { source });
   const names = useOnce(async () => {
     const [sources, destinations] = await Promise.all([api.sources(), api.destinations()]);
     return { sources: sources.items.map((item) => item.name), destinations: destinations.items.map((item) => item.name) };
@@ -34,23 +23,21 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
   const [target, setTarget] = useState<ReplayTarget | null>(null);
   const [bulk, setBulk] = useState(false);
   const [said, setSaid] = useState('');
-  const [moreError, setMoreError] = useState<unknown>(null);
-  const behind = older.key === key ? older.items : [];
-  const [next, until] = older.key === key && older.begun ? [older.next, older.until] : [data?.next_cursor ?? null, data?.searched_until ?? null];
-  const more = async () => {
-    if (next === null) return;
-    setMoreError(null);
+  const [askError, setAskError] = useState<unknown>(null);
+  // A row may be older than what became of its delivery since.
+  const ask = async (item: DeliveryRow) => {
+    setAskError(null);
     try {
-      const page = await api.deliveries({ source, destination, state: 'dead', limit: PAGE, cursor: next });
-      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor, until: page.searched_until ?? null, begun: true });
+      const { deliveries } = await api.event(item.event);
+      const destination = deliveries.some((delivery) => delivery.destination === item.destination) ? { destination: item.destination } : {};
+      setTarget({ id: item.event, label: item.key ?? item.event, deliveries, ...destination });
     } catch (failure) {
-      setMoreError(failure);
+      setAskError(failure);
     }
   };
-  if (data === null && isMissing(error)) return <><h1>{t.pages.dead}</h1><NotYet /></>;
-  const rowKey = (item: DeliveryRow) => `${item.event} ${item.destination}`;
-  const fresh = new Set((data?.items ?? []).map(rowKey));
-  const items = [...(data?.items ?? []), ...behind.filter((item) => !fresh.has(rowKey(item)))];
+  if (page === null && isMissing(error)) return <><h1>{t.pages.dead}</h1><NotYet /></>;
+  const items = page?.items ?? [];
+  const next = page?.next_cursor ?? null;
   return (
     <>
       <h1>{t.pages.dead}</h1>
@@ -59,10 +46,10 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
         <Choice label={t.destination} value={destination} names={names.destinations} onValue={(value) => replaceRoute(['dead'], { ...filter, destination: value })} />
         {items.length > 0 && <button type="button" class="primary" onClick={() => setBulk(true)}>{t.replayAll}…</button>}
       </form>
-      <ErrorNote error={error ?? moreError} retry={reload} />
+      <ErrorNote error={error ?? askError} retry={reload} />
       <p class="said" role="status">{said}</p>
-      {data === null && error === null && <Waiting />}
-      {data !== null && items.length === 0 && next === null && <Empty title={t.noDead}><p>{t.noDeadWhy}</p></Empty>}
+      {page === null && error === null && <Waiting />}
+      {page !== null && items.length === 0 && next === null && <Empty title={t.noDead}><p>{t.noDeadWhy}</p></Empty>}
       {items.length > 0 && (
         <table class="rows dead">
           <thead><tr>
@@ -72,7 +59,7 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
           </tr></thead>
           <tbody>
             {items.map((item) => (
-              <tr key={rowKey(item)} data-row={item.event}>
+              <tr key={`${item.event} ${item.destination}`} data-row={item.event}>
                 <td class="when"><Ago at={item.received_at} /></td>
                 <td class="source">{item.source}</td>
                 <td class="type">{item.type ?? <span class="quiet">—</span>}</td>
@@ -81,16 +68,16 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
                 <td class="what"><AnswerText status={item.last_status} error={item.last_error} /></td>
                 <td class="number"><span class="on-phone">{t.attempts} </span>{item.attempts}</td>
                 <td class="act"><button type="button" class="small" data-replay aria-label={`${t.replay} ${item.key ?? item.event}`}
-                        onClick={() => setTarget({ id: item.event, label: item.key ?? item.event, deliveries: [item] })}>{t.replay}</button></td>
+                        onClick={() => void ask(item)}>{t.replay}</button></td>
               </tr>
             ))}
           </tbody>
         </table>
       )}
-      {next !== null && <More found={items.length > 0} until={items.length === 0 ? until : null} onMore={more} />}
+      {next !== null && <More found={items.length > 0} until={items.length === 0 ? page?.searched_until ?? null : null} onMore={more} />}
       {target !== null && <ReplayDialog target={target} onClose={() => setTarget(null)} onDone={(text) => { setTarget(null); setSaid(text); reload(); }} />}
       {bulk && <BulkReplay filter={{ dead: true, ...(source ? { source } : {}), ...(destination ? { destination } : {}) }}
-                           onClose={() => { setBulk(false); setOlder({ key, items: [], next: null, until: null, begun: false }); reload(); }} />}
+                           onClose={() => { setBulk(false); reload(); }} />}
     </>
   );
 }

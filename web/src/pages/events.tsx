@@ -1,6 +1,6 @@
 // The live table of events. New rows come in at the top only while the reader is there; else a button says how many there are.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, sourceUrl, type EventFilter, type EventSummary } from '../api.ts';
+import { api, sourceUrl, type EventFilter, type EventSummary, type Page } from '../api.ts';
 import { bytes, count } from '../format.ts';
 import { useFresh, useOnce } from '../live.ts';
 import { ReplayDialog, type ReplayTarget } from '../parts/replay.tsx';
@@ -16,6 +16,16 @@ type Filter = Record<string, string>;
 function wanted(filter: Filter): EventFilter {
   const { source, type, state, key, q, since, until } = filter;
   return JSON.parse(JSON.stringify({ source, type, state, key, q, since, until })) as EventFilter;
+}
+
+// What of the rows shown a fresh look leaves: one that it has come past and did not find fits no more, or was pruned.
+function stillFitting(shown: EventSummary[], look: Page<EventSummary>): EventSummary[] {
+  const found = new Set(look.items.map((item) => item.id));
+  if (look.next_cursor === null) return shown.filter((item) => found.has(item.id));
+  const last = look.items[look.items.length - 1];
+  const lastPlace = last === undefined ? -1 : shown.findIndex((item) => item.id === last.id);
+  const passed = [last?.received_at, look.searched_until].filter((at) => at != null).map((at) => Date.parse(at));
+  return shown.filter((item, place) => found.has(item.id) || (place > lastPlace && !passed.some((at) => Date.parse(item.received_at) > at)));
 }
 
 export function Events({ filter }: { filter: Filter }) {
@@ -57,7 +67,8 @@ export function Events({ filter }: { filter: Filter }) {
       const known = new Set(old.map((item) => item.id));
       const added = data.items.filter((item) => !known.has(item.id));
       const now = new Map(data.items.map((item) => [item.id, item]));
-      const updated = old.map((item) => now.get(item.id) ?? item);
+      if (data.next_cursor === null) setNext(null);
+      const updated = stillFitting(old, data).map((item) => now.get(item.id) ?? item);
       if (added.length === 0) {
         setFresh([]);
         return updated;

@@ -3,22 +3,14 @@ import { useState } from 'preact/hooks';
 import { api, ApiError, isMissing, type Rejected } from '../api.ts';
 import { prettyBody } from '../content.ts';
 import { bytes, count } from '../format.ts';
+import { useList } from '../list.ts';
 import { useFresh } from '../live.ts';
 import { AlarmNote } from '../parts/alarm.tsx';
 import { Ago, Empty, ErrorNote, messageOf, More, NotYet, Waiting } from '../parts/small.tsx';
 import { href, replaceRoute } from '../route.ts';
 import { useSpeech } from '../words/index.ts';
 
-const PAGE = 100;
 const KEPT_SHOWN = 16 * 1024;  // bytes of a body that the call shows
-
-// What was fetched behind the first page; a page may be empty and not the last.
-interface Older {
-  key: string;
-  items: Rejected[];
-  next: string | null;
-  begun: boolean;
-}
 
 // One that has been accepted from here. The gateway's list has it no more; the reader's keeps it where it was, and says what it became.
 interface Accepted {
@@ -31,28 +23,15 @@ export function RejectedPage({ filter }: { filter: Record<string, string> }) {
   const { t } = useSpeech();
   const source = filter.source;
   const key = source ?? '';
-  const { data, error, reload } = useFresh(key, () => api.rejected({ source, limit: PAGE }), { source });
+  const { page, error, reload, more } = useList(key, (part) => api.rejected({ source, ...part }), { source });
   const sources = useFresh('sources', api.sources, null).data?.items ?? [];
   const names = sources.map((item) => item.name);
-  const [older, setOlder] = useState<Older>({ key, items: [], next: null, begun: false });
-  const [moreError, setMoreError] = useState<unknown>(null);
   const [accepted, setAccepted] = useState<Record<string, Accepted>>({});
-  if (data === null && isMissing(error)) return <><h1>{t.pages.rejected}</h1><NotYet /></>;
-  const behind = older.key === key ? older.items : [];
-  const next = older.key === key && older.begun ? older.next : data?.next_cursor ?? null;
-  const listed = new Map([...behind, ...(data?.items ?? [])].map((item) => [item.id, item]));
+  if (page === null && isMissing(error)) return <><h1>{t.pages.rejected}</h1><NotYet /></>;
+  const next = page?.next_cursor ?? null;
+  const listed = new Map((page?.items ?? []).map((item) => [item.id, item]));
   for (const { item } of Object.values(accepted)) if (key === '' || item.source === key) listed.set(item.id, item);
   const items = [...listed.values()].sort((a, b) => b.first_at.localeCompare(a.first_at) || b.id.localeCompare(a.id));
-  const more = async () => {
-    if (next === null) return;
-    setMoreError(null);
-    try {
-      const page = await api.rejected({ source, limit: PAGE, cursor: next });
-      setOlder({ key, items: [...behind, ...page.items], next: page.next_cursor, begun: true });
-    } catch (failure) {
-      setMoreError(failure);
-    }
-  };
   return (
     <>
       <h1>{t.pages.rejected}</h1>
@@ -64,10 +43,10 @@ export function RejectedPage({ filter }: { filter: Record<string, string> }) {
           </select>
         </label>
       </form>
-      <ErrorNote error={error ?? moreError} retry={reload} />
+      <ErrorNote error={error} retry={reload} />
       {sources.filter((item) => key === '' || item.name === key).map((item) => <AlarmNote key={item.name} source={item} />)}
-      {data === null && error === null && <Waiting />}
-      {data !== null && items.length === 0 && next === null && <Empty title={t.noRejected}><p>{t.noRejectedWhy}</p></Empty>}
+      {page === null && error === null && <Waiting />}
+      {page !== null && items.length === 0 && next === null && <Empty title={t.noRejected}><p>{t.noRejectedWhy}</p></Empty>}
       {items.length > 0 && <p class="quiet">{t.acceptHint}</p>}
       <ul class="rejected">{items.map((item) => (
         <RejectedItem key={item.id} item={item} accepted={accepted[item.id]} onGone={reload}
