@@ -169,3 +169,71 @@ def test_no_row_is_lost_between_two_pages_while_new_ones_come(start, backend, wi
         post(gateway.ingest, "/in/stripe", senders.stripe(SECRETS["stripe"], f"evt_dead_{number}"))
     gateway.wait_until(lambda: dead(gateway) == 130)
     expect(page.locator("a[data-open]")).to_have_text([f"evt_dead_{number}" for number in reversed(range(130))])
+
+
+def hold_second_part(view):
+    """Sends all again and keeps the second part under way; the gateway is real."""
+    held = []
+    view.page.route("**/api/v1/replays", lambda route: held.append(route) if "cursor" in route.request.post_data and not held else route.continue_())
+    view.page.get_by_role("button", name="Replay all…").click()
+    dialog = view.page.get_by_role("dialog")
+    dialog.get_by_text("Some may have been confirmed once, before they were replayed").wait_for()
+    dialog.get_by_role("button", name=f"Send {MANY} again").click()
+    view.until(lambda: held)
+    return held[0]
+
+
+def test_one_that_a_gateways_death_broke_off_says_how_far_it_came_and_goes_on(start, backend, window):
+    gateway = with_dead_letters(start, backend, MANY)
+    gateway.api("POST", "/api/v1/destinations/backend/pause")
+    view = window(gateway)
+    page = view.go("dead")
+    second = hold_second_part(view)
+    view.expect_faults("ERR_", "/api/v1/stream")
+    gateway.kill()
+    second.continue_()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text(f"Failed after 50 of {MANY}: these are on the way again, and perhaps up to 50 more, whose answer is missing.").wait_for()
+    assert view.serious_faults() == []
+    view.screenshot("light-bulk-replay-failed")
+    gateway.configure({**gateway.tables, "server": {**gateway.tables["server"], "admin": gateway.admin}})  # the page knows this address
+    gateway.start()
+    assert dead(gateway) == MANY - 50
+    dialog.get_by_role("button", name="Go on").click()
+    dialog.get_by_text(f"Done: {MANY} are on the way again.").wait_for()
+    assert dead(gateway) == 0
+
+
+def test_one_that_the_end_of_the_session_broke_off_is_there_again_after_signing_in(start, backend, window):
+    token = "a token for the tests"
+    gateway = with_dead_letters(start, backend, MANY)
+    gateway.api("POST", "/api/v1/destinations/backend/pause")
+    gateway.stop()
+    gateway.configure({**gateway.tables, "server": {**gateway.tables["server"], "admin_token": token}})
+    gateway.start()
+    view = window(gateway)
+    view.expect_faults("status of 401")
+    page = view.go("dead")
+
+    def sign_in():
+        page.get_by_label("Admin token").fill(token)
+        page.keyboard.press("Enter")
+
+    sign_in()
+    second = hold_second_part(view)
+    page.evaluate("fetch('/api/v1/session', {method: 'DELETE'}).then((answer) => answer.status)")  # as twelve hours end it
+    second.continue_()
+    page.get_by_role("heading", name="Sign in").wait_for()
+    sign_in()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text(f"50 of {MANY}").wait_for()
+    dialog.get_by_role("button", name="Go on").click()
+    dialog.get_by_text(f"Done: {MANY} are on the way again.").wait_for()
+    bearer = [("Authorization", f"Bearer {token}")]
+    assert gateway.api("GET", "/api/v1/stats", headers=bearer).json()["deliveries"]["dead"] == 0
+    dialog.get_by_role("button", name="Close").click()
+    page.get_by_role("heading", name="No dead letter").wait_for()
+    page.get_by_role("link", name="Events").click()
+    page.get_by_role("link", name="Dead letters").click()
+    page.get_by_role("heading", name="No dead letter").wait_for()
+    assert dialog.count() == 0

@@ -2,6 +2,7 @@
 import re
 import subprocess
 
+import pytest
 from playwright.sync_api import expect
 
 from support import senders
@@ -345,3 +346,17 @@ def test_rows_that_fit_a_filter_no_more_go(start, backend, window):
     assert row(page, "evt_waits_31").count() == 1
     gateway.api("POST", "/api/v1/replays", {"source": "stripe"})
     page.get_by_role("heading", name="No event fits").wait_for()
+
+
+@pytest.mark.parametrize("body", [b"abc\x00def\x1b[201~\ntouch x\r\n", "\x9b201~ caf\u00e9 \u4e2d".encode(), b'{"x":"' + b"y" * 200_000 + b'"}', b"\ttab\n'"],
+                         ids=["control-characters", "c1-and-chinese", "long", "tab-and-line-feed"])
+def test_the_copied_curl_command_can_be_pasted_whatever_the_body_is(gateway, window, body):
+    event = post(gateway.ingest, "/in/github", senders.github(SECRETS["github"], "guid-curl", body=body)).json()["id"]
+    page = window(gateway, permissions=["clipboard-read", "clipboard-write"]).go(f"events/{event}")
+    page.get_by_role("button", name="Copy as curl").click()
+    page.get_by_text("Copied").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert [char for char in command if ord(char) < 32 and char not in "\n\t" or 127 <= ord(char) < 160] == []
+    done = subprocess.run(["bash", "-s"], input=command.encode(), capture_output=True, check=True)
+    assert b'"status":"duplicate"' in done.stdout, done.stderr
+    assert [arrival["same_body"] for arrival in gateway.event(event)["arrivals"]] == [True, True]

@@ -73,6 +73,19 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 // What the connection makes by itself, and what curl adds.
 const NOT_COPIED = /^(host|content-length|connection|transfer-encoding|accept-encoding|expect)$/i;
 
+// What a terminal acts on where it is pasted, an escape that ends the paste too, and the NUL that no argument holds. Tab and line feed are as they are.
+const NOT_PASTED = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
+const ARGUMENT_MAX = 100_000;  // bytes of a body; Linux takes no argument beyond 128 KiB
+
+// As it is pasted: null where it can go as it is.
+function inBase64(content: Content): string | null {
+  if (content.body_base64 !== undefined) return content.body_base64;
+  const body = content.body ?? '';
+  const bytes = new TextEncoder().encode(body);
+  if (bytes.length <= ARGUMENT_MAX && !NOT_PASTED.test(body)) return null;
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+}
+
 // The request as a shell command that sends the same bytes to `url`.
 export function asCurl(content: Content, url: string): string {
   const parts = [`curl -X POST ${quoted(url)}`];
@@ -80,8 +93,9 @@ export function asCurl(content: Content, url: string): string {
     if (!NOT_COPIED.test(name)) parts.push(`-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`);
   }
   if (!content.headers.some(([name]) => name.toLowerCase() === 'content-type')) parts.push(`-H 'Content-Type:'`);
-  if (content.body_base64 !== undefined) {
-    return `printf %s ${quoted(content.body_base64)} | base64 -d | ` + [...parts, '--data-binary @-'].join(' \\\n  ');
+  const base64 = inBase64(content);
+  if (base64 !== null) {
+    return `printf %s ${quoted(base64)} | base64 -d | ` + [...parts, '--data-binary @-'].join(' \\\n  ');
   }
   return [...parts, `--data-raw ${quoted(content.body ?? '')}`].join(' \\\n  ');
 }

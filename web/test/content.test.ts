@@ -32,3 +32,12 @@ test('an answer is not said twice', () => {
   assert.equal(whyBeyond(null, 'no answer within 1s'), 'no answer within 1s');
   assert.equal(whyBeyond(200, null), '');
 });
+
+test('a body that no terminal takes as it is goes as base64', () => {
+  const url = 'http://h/in';
+  for (const body of ['a\0b', '\x1b[201~', 'a\r\n', '\x9bc', 'x'.repeat(100_001), '中'.repeat(33_334)]) {
+    const [, base64] = /^printf %s '([A-Za-z0-9+/=]+)' \| base64 -d \| curl .*--data-binary @-$/s.exec(asCurl({ headers: [], body }, url))!;
+    assert.equal(Buffer.from(base64!, 'base64').toString(), body);
+  }
+  for (const body of ['{\n\t"a": 1\n}', 'x'.repeat(100_000), '']) assert.ok(asCurl({ headers: [], body }, url).endsWith(`--data-raw '${body}'`));
+});

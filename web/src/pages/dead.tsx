@@ -1,7 +1,7 @@
 // Dead letters: what used up its attempts, why, and sending many of them again after a look at how many.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isMissing, type DeliveryRow, type ReplayFilter } from '../api.ts';
-import { replayInParts, type Progress } from '../bulk.ts';
+import { brokenOff, keepBrokenOff, NOT_BEGUN, PART, replayInParts, type Progress } from '../bulk.ts';
 import { count } from '../format.ts';
 import { useList } from '../list.ts';
 import { useOnce } from '../live.ts';
@@ -21,7 +21,7 @@ export function DeadLetters({ filter }: { filter: Record<string, string> }) {
     return { sources: sources.items.map((item) => item.name), destinations: destinations.items.map((item) => item.name) };
   }) ?? { sources: [], destinations: [] };
   const [target, setTarget] = useState<ReplayTarget | null>(null);
-  const [bulk, setBulk] = useState(false);
+  const [bulk, setBulk] = useState(brokenOff() !== null);
   const [said, setSaid] = useState('');
   const [askError, setAskError] = useState<unknown>(null);
   // A row may be older than what became of its delivery since.
@@ -95,43 +95,59 @@ function Choice({ label, value, names, onValue }: { label: string; value: string
   );
 }
 
-// First how many, then whether, then how far.
+// First how many, then whether, then how far. One that broke off is there again, as it was, and can go on.
 function BulkReplay({ filter, onClose }: { filter: ReplayFilter; onClose: () => void }) {
   const { t, language } = useSpeech();
-  const [matched, setMatched] = useState<number | null>(null);
-  const [newKey, setNewKey] = useState(false);
-  const [progress, setProgress] = useState<Progress | null>(null);
+  const [before] = useState(brokenOff);
+  const asked = before?.filter ?? filter;
+  const [matched, setMatched] = useState<number | null>(before?.matched ?? null);
+  const [newKey, setNewKey] = useState(asked.new_key ?? false);
+  const [progress, setProgress] = useState<Progress | null>(before?.progress ?? null);
   const [running, setRunning] = useState(false);
   const [stopping, setStopping] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(before?.error ?? null);
   const stop = useRef(false);
+  const closed = useRef(false);  // by the reader; the sign-in page takes it away unasked
+  const close = () => {
+    closed.current = true;
+    keepBrokenOff(null);
+    onClose();
+  };
   useEffect(() => {
-    api.replays({ ...filter, dry_run: true }).then((answer) => setMatched(answer.matched), setError);
+    if (before === null) api.replays({ ...filter, dry_run: true }).then((answer) => setMatched(answer.matched), setError);
     return () => {
       stop.current = true;  // a closed question sends nothing more
     };
   }, []);
   const send = async () => {
+    if (matched === null) return;
+    const wanted = { ...asked, ...(newKey ? { new_key: true } : {}) };
+    let last: Progress = { ...(progress ?? NOT_BEGUN), stopped: false };
+    const say = (now: Progress) => setProgress(last = now);
     stop.current = false;
+    keepBrokenOff(null);
     setStopping(false);
     setRunning(true);
     setError(null);
-    setProgress({ sent: 0, done: false, stopped: false });
+    say(last);
     try {
-      setProgress(await replayInParts({ ...filter, ...(newKey ? { new_key: true } : {}) }, () => stop.current, setProgress));
+      say(await replayInParts(wanted, last, () => stop.current, say));
+      if (!last.done && !closed.current) keepBrokenOff({ filter: wanted, matched, progress: last, error: null });
     } catch (failure) {
+      if (!closed.current) keepBrokenOff({ filter: wanted, matched, progress: last, error: failure });
       setError(failure);
     } finally {
       setRunning(false);
     }
   };
   const number = (value: number) => count(value, language);
-  const ended = progress !== null && !running;
-  const to = filter.destination ?? t.allDestinations;
+  const ended = progress?.done ?? false;
+  const failed = progress !== null && error !== null;
+  const to = asked.destination ?? t.allDestinations;
   return (
-    <Dialog title={t.replayAllTitle} onClose={onClose}>
+    <Dialog title={t.replayAllTitle} onClose={close}>
       {matched === null && error === null && <Waiting />}
-      {matched !== null && <p>{t.replayAllPreview(number(matched), filter.source ?? t.allSources, to)}</p>}
+      {matched !== null && <p>{t.replayAllPreview(number(matched), asked.source ?? t.allSources, to)}</p>}
       {progress === null && matched !== null && (
         <>
           <p>{newKey ? t.replayWithNewKey(to) : t.replayManyDead(to)}</p>
@@ -141,15 +157,19 @@ function BulkReplay({ filter, onClose }: { filter: ReplayFilter; onClose: () => 
       {progress !== null && matched !== null && (
         <>
           <progress max={Math.max(1, matched)} value={Math.min(progress.sent, matched)} aria-label={t.progress} />
-          <p role="status">{progress.done ? t.replayAllDone(number(progress.sent)) : progress.stopped ? t.replayAllStopped(number(progress.sent), number(matched)) : t.replayAllRunning(number(progress.sent), number(matched))}</p>
+          <p role="status">{progress.done ? t.replayAllDone(number(progress.sent))
+            : failed ? t.replayAllFailed(number(progress.sent), number(matched), number(PART))
+            : progress.stopped ? t.replayAllStopped(number(progress.sent), number(matched)) : t.replayAllRunning(number(progress.sent), number(matched))}</p>
         </>
       )}
       <ErrorNote error={error} />
       <div class="buttons">
-        {!ended && <button type="button" class="primary" disabled={running || matched === null || matched === 0} onClick={() => void send()}>{t.replayAllNow(number(matched ?? 0))}</button>}
+        {!ended && <button type="button" class="primary" disabled={running || matched === null || matched === 0} onClick={() => void send()}>
+          {progress !== null && !running ? t.goOn : t.replayAllNow(number(matched ?? 0))}
+        </button>}
         {running
           ? <button type="button" disabled={stopping} onClick={() => { stop.current = true; setStopping(true); }}>{t.stop}</button>
-          : <button type="button" onClick={onClose}>{ended ? t.close : t.cancel}</button>}
+          : <button type="button" onClick={close}>{progress !== null ? t.close : t.cancel}</button>}
       </div>
     </Dialog>
   );

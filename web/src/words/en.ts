@@ -199,7 +199,7 @@ export const en = {
     held: (to: string) => `To ${to} nothing is sent before what holds it is over: its place in the line, or the pause. All attempts are anew then.`,
     inFlight: (to: string) => `An attempt to ${to} is under way and is left alone.`,
   },
-  replayManyDead: (to: string) => `Sends to ${to} again. Your backend has not confirmed these yet; they go under the same Idempotency-Key.`,
+  replayManyDead: (to: string) => `Sends to ${to} again under the same Idempotency-Key, with all attempts anew. Some may have been confirmed once, before they were replayed: a backend that dedups will ignore those.`,
   replayWithNewKey: (to: string) => `Sends to ${to} again under a new Idempotency-Key. A backend that dedups will take it as new, and it takes effect again.`,
   replayDone: (sent: number, left: number) =>
     `${n0(sent)} deliver${sent === 1 ? 'y is' : 'ies are'} on the way again${left > 0 ? `; ${n0(left)} in flight, left alone` : ''}.`,
@@ -214,6 +214,8 @@ export const en = {
   replayAllRunning: (sent: string, all: string) => `${sent} of ${all} on the way again …`,
   replayAllDone: (sent: string) => `Done: ${sent} are on the way again.`,
   replayAllStopped: (sent: string, all: string) => `Stopped: ${sent} of ${all} are on the way again, the others are as they were.`,
+  replayAllFailed: (sent: string, all: string, part: string) => `Failed after ${sent} of ${all}: these are on the way again, and perhaps up to ${part} more, whose answer is missing. The others are as they were.`,
+  goOn: 'Go on',
   progress: 'Progress',
   stop: 'Stop',
 

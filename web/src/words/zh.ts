@@ -200,7 +200,7 @@ export const zh: Words = {
     held: (to: string) => `到 ${to} 的投递要等到阻碍结束才会发送：排队或暂停。届时尝试次数重新计算。`,
     inFlight: (to: string) => `到 ${to} 的一次尝试正在进行，不作改动。`,
   },
-  replayManyDead: (to: string) => `再次发送到 ${to}。后端尚未确认这些投递；它们使用相同的 Idempotency-Key。`,
+  replayManyDead: (to: string) => `用相同的 Idempotency-Key 再次发送到 ${to}，尝试次数重新计算。其中有些可能在被重放之前确认过：会去重的后端将忽略它们。`,
   replayWithNewKey: (to: string) => `用新的 Idempotency-Key 再次发送到 ${to}。会去重的后端将视为新事件，并再次生效。`,
   replayDone: (sent: number, left: number) => `${n0(sent)} 个投递已重新上路${left > 0 ? `；${n0(left)} 个正在投递，未改动` : ''}。`,
 
@@ -214,6 +214,8 @@ export const zh: Words = {
   replayAllRunning: (sent: string, all: string) => `${all} 个中 ${sent} 个已重新上路……`,
   replayAllDone: (sent: string) => `完成：${sent} 个已重新上路。`,
   replayAllStopped: (sent: string, all: string) => `已停止：${all} 个中 ${sent} 个已重新上路，其余保持原样。`,
+  replayAllFailed: (sent: string, all: string, part: string) => `在 ${all} 个中的 ${sent} 个之后失败：这些已重新上路，可能还有至多 ${part} 个没有得到应答的也已上路。其余保持原样。`,
+  goOn: '继续',
   progress: '进度',
   stop: '停止',
 
