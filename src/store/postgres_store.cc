@@ -131,7 +131,7 @@ class PostgresStore final : public Store, private InboxRecords {
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
     PostgresDeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}}};
-    walk.stop_at = steady_now() + kListFor;
+    walk.stop_at = steady_now() + list_time.rows;
     while (!walk.finished) {
       HK_ASSIGN(walk, transact<PostgresDeliveryWalk>(
                           reads_, [&](PostgresConnection& connection) -> Result<PostgresDeliveryWalk> {
@@ -369,7 +369,7 @@ Result<EventPage> PostgresStore::find(PostgresSearch& search, int limit, const s
   HK_ASSIGN(search.before, parse_cursor(cursor));
   // One more than asked for shows whether there is a next page.
   search.wanted = static_cast<std::size_t>(limit) + 1;
-  search.stop_at = steady_now() + (search.filter.query.empty() ? kListFor : kBodySearchFor);
+  search.stop_at = steady_now() + (search.filter.query.empty() ? list_time.rows : list_time.bodies);
   while (!search.finished) {
     HK_ASSIGN(const PostgresSearch next,
               transact<PostgresSearch>(reads_, [&](PostgresConnection& connection) -> Result<PostgresSearch> {

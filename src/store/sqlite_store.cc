@@ -233,7 +233,7 @@ class SqliteStore final : public Store, private InboxRecords {
                                   const std::optional<std::string>& cursor) override {
     HK_ASSIGN(DeliveryPlaceInList place, parse_delivery_cursor(cursor));
     DeliveryWalk walk{{filter, static_cast<std::size_t>(limit), std::move(place), {}, {}}};
-    walk.stop_at = steady_now() + kListFor;
+    walk.stop_at = steady_now() + list_time.rows;
     while (!walk.finished) {
       HK_ASSIGN(const bool done, read<bool>([&walk](Reader& reader) -> Result<bool> {
                   HK_TRY(reader.delivery_list.step(walk));
@@ -449,7 +449,7 @@ Result<EventPage> SqliteStore::find(Search& search, int limit, const std::option
   HK_ASSIGN(search.before, parse_cursor(cursor));
   // One more than asked for shows whether there is a next page.
   search.wanted = static_cast<std::size_t>(limit) + 1;
-  search.stop_at = steady_now() + (search.filter.query.empty() ? kListFor : kBodySearchFor);
+  search.stop_at = steady_now() + (search.filter.query.empty() ? list_time.rows : list_time.bodies);
   while (!search.finished) {
     HK_ASSIGN(const bool done, read<bool>([&search](Reader& reader) -> Result<bool> {
                 HK_TRY(reader.search.step(search));

@@ -83,6 +83,7 @@ inline std::unique_ptr<Backend> make_backend(const std::string& scheme) {
 class StoreFixture : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
+    list_time = {std::chrono::hours(1), std::chrono::hours(1)};
     if (skip_without(backend_->missing())) GTEST_SKIP() << backend_->missing();
     auto opened = backend_->open(now_);
     ASSERT_OK(opened);
