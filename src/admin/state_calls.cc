@@ -260,8 +260,9 @@ HttpResponse show_stats(const CallContext& context) {
   for (const auto& [name, source] : context.config.sources) sources[name] = counts_view(name, context.now);
   json::object destinations;
   std::uint64_t delivered = 0;
+  // Also of those that the configuration no longer knows: the sum since the start never falls.
+  for (const DestinationCounters* counters : all_destination_counters()) delivered += counters->delivered.value();
   for (const auto& [name, destination] : context.config.destinations) {
-    delivered += destination_counters(name).delivered.value();
     destinations[name] = json::object{{"waiting", waiting_for(*stats, name)}};
   }
   deliveries["delivered"] = delivered;

@@ -110,8 +110,8 @@ std::string delivery_lines(const json::object& stats, bool colour) {
                       count(deliveries, "delivered"));
   std::string lines = paragraph("deliveries", text, Paint::kNone, colour);
   if (number(deliveries, "dead") > 0) {
-    lines +=
-        paragraph("", count(deliveries, "dead") + " dead: see `hookonce events --state dead`", Paint::kBad, colour);
+    lines += paragraph("", count(deliveries, "dead") + " dead: listed in the dashboard; or `hookonce replay --dead`",
+                       Paint::kBad, colour);
   }
   if (number(deliveries, "orphaned") > 0) {
     lines +=

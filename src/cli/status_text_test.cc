@@ -41,7 +41,7 @@ TEST(StatusText, WhatIsNotWellIsSaid) {
   for (const char* line :
        {"store       not ready: the disk is gone, log 1.0 MiB\n", "            weak: it forgets everything\n",
         "deliveries  2 pending (the oldest for 3 min), 1 in flight, 7 delivered since the\n            start\n",
-        "            3 dead: see `hookonce events --state dead`\n",
+        "            3 dead: listed in the dashboard; or `hookonce replay --dead`\n",
         "            4 orphaned: ", "paused      backend, billing\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   }
