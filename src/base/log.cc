@@ -105,6 +105,16 @@ bool is_c1_control(std::string_view text) {
   return text.size() >= 2 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
 }
 
+// Characters of three bytes that turn the direction of writing round, so that a line reads as another one: U+202A to
+// U+202E, U+2066 to U+2069. 0 where there is none. REQUIRES: text is UTF-8.
+int direction_control(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xE2') return 0;
+  const int last = static_cast<unsigned char>(text[2]);
+  if (text[1] == '\x80' && last >= 0xAA && last <= 0xAE) return 0x2000 + (last - 0x80);
+  if (text[1] == '\x81' && last >= 0xA6 && last <= 0xA9) return 0x2040 + (last - 0x80);
+  return 0;
+}
+
 // The value as the inside of a JSON string: one line, no byte that a terminal acts on, valid UTF-8.
 void append_escaped(std::string& out, std::string_view value) {
   if (std::all_of(value.begin(), value.end(), is_plain)) {  // nearly always
@@ -120,6 +130,9 @@ void append_escaped(std::string& out, std::string_view value) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
     } else if (is_c1_control(std::string_view(text).substr(i))) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(text[++i]));
+    } else if (const int control = direction_control(std::string_view(text).substr(i)); control != 0) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", control);
+      i += 2;
     } else {
       out.push_back(c);
     }

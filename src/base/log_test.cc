@@ -90,6 +90,13 @@ TEST_F(Log, AValueThatCouldBeMistakenIsQuotedAndEscaped) {
   EXPECT_EQ(written("a\nb\r\tc"), "v=\"a\\nb\\r\\tc\"\n");
   EXPECT_EQ(written("\x1b[31m\x7f"), "v=\"\\u001b[31m\\u007f\"\n");
   EXPECT_EQ(written("\xC2\x9Bx"), "v=\"\\u009bx\"\n");
+  for (const char* turn : {"202a", "202b", "202c", "202d", "202e", "2066", "2067", "2068", "2069"}) {
+    const auto point = static_cast<unsigned>(std::stoul(turn, nullptr, 16));
+    const std::string utf8 = {'\xE2', static_cast<char>(0x80 | ((point >> 6) & 0x3F)),
+                              static_cast<char>(0x80 | (point & 0x3F))};
+    EXPECT_EQ(written("a" + utf8 + "b"), std::string("v=\"a\\u") + turn + "b\"\n");
+  }
+  EXPECT_EQ(written("\xE2\x80\x94\xE2\x81\xAF"), "v=\xE2\x80\x94\xE2\x81\xAF\n") << "their neighbours are text";
   EXPECT_EQ(written("back\\slash"), "v=\"back\\\\slash\"\n");
   EXPECT_EQ(written("caf\xC3\xA9"), "v=caf\xC3\xA9\n");
   EXPECT_EQ(written("\xFF"), "v=\"\xEF\xBF\xBD\"\n");
