@@ -66,7 +66,7 @@ int events(const EventsOptions& options) {
     page["items"] = std::move(listed->items);
     page["next_cursor"] = std::move(listed->next);
     if (!options.filter.search.empty()) page["bodies_searched"] = !listed->without_bodies;
-    say(to_json(page) + "\n");
+    say(printable_json(page) + "\n");
   } else if (listed->items.empty()) {
     say(options.filter.empty() ? "no events yet\n" : "no events match\n");
   } else {

@@ -180,7 +180,7 @@ int hammer(const Hammer& given) {
     }
   }
   const HammerVerdict verdict = judge_hammered(events, by_effects);
-  say(given.json ? to_json(verdict_json(verdict)) + "\n" : verdict_text(verdict, stdout_wants_colour()));
+  say(given.json ? printable_json(verdict_json(verdict)) + "\n" : verdict_text(verdict, stdout_wants_colour()));
   const auto unanswered =
       std::find_if(events.begin(), events.end(), [](const HammeredEvent& event) { return !event.error.empty(); });
   if (unanswered != events.end()) complain(fmt::format("{}: {}", given.sample.to, printable(unanswered->error)));

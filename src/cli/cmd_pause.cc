@@ -27,7 +27,7 @@ int set_paused(const Pause& options, bool paused) {
   const Result<json::value> answer = client->post(path, json::object());
   if (!answer.ok()) return failed(answer.status());
   if (options.admin.json) {
-    say(to_json(*answer) + "\n");
+    say(printable_json(*answer) + "\n");
   } else {
     say(fmt::format("{} is {}\n", printable(options.destination),
                     paused ? "paused: its events are kept and wait; `hookonce resume` sends them" : "resumed"));

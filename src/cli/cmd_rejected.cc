@@ -58,7 +58,7 @@ int show(const AdminClient& client, const RejectedOptions& options) {
   Result<Listed> listed = list(client, options.source, options.limit);
   if (!listed.ok()) return failed(listed.status());
   if (options.admin.json) {
-    say(to_json(json::object{{"items", std::move(listed->items)}}) + "\n");
+    say(printable_json(json::object{{"items", std::move(listed->items)}}) + "\n");
   } else if (listed->items.empty()) {
     say("no rejected requests\n");
   } else {
@@ -84,7 +84,9 @@ int accept(const AdminClient& client, const RejectedOptions& options) {
   }
   json::array results;
   std::size_t accepted = 0;
-  for (const std::string& id : ids) {
+  bool is_over = false;
+  for (auto next = ids.begin(); next != ids.end() && !is_over; ++next) {
+    const std::string& id = *next;
     const Result<json::value> answer =
         client.post("/api/v1/rejected/" + percent_encode(id) + "/accept", json::object());
     json::object result{{"rejected", json::string(printable(id))}};
@@ -99,12 +101,12 @@ int accept(const AdminClient& client, const RejectedOptions& options) {
     } else {
       result["error"] = answer.status().message();
       complain(fmt::format("{}: {}", printable(id), answer.status().message()));
-      if (answer.code() == Code::kUnavailable) break;
+      is_over = answer.code() == Code::kUnavailable;
     }
     results.push_back(std::move(result));
   }
   if (options.admin.json) {
-    say(to_json(json::object{{"items", std::move(results)}}) + "\n");
+    say(printable_json(json::object{{"items", std::move(results)}}) + "\n");
   } else {
     say(fmt::format("{} of {} accepted\n", accepted, counted(ids.size(), "request")));
   }

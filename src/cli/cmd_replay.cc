@@ -92,7 +92,7 @@ int replay_ids(const AdminClient& client, const Replay& options) {
         client.post("/api/v1/events/" + percent_encode(event) + "/replay", wishes(options));
     if (!answer.ok()) {
       // What went before is on its way, so it is shown before the failure.
-      if (options.admin.json) say(to_json(json::object{{"deliveries", deliveries}}) + "\n");
+      if (options.admin.json) say(printable_json(json::object{{"deliveries", deliveries}}) + "\n");
       return failed(answer.status());
     }
     const json::value* part = answer->is_object() ? answer->get_object().if_contains("deliveries") : nullptr;
@@ -102,7 +102,7 @@ int replay_ids(const AdminClient& client, const Replay& options) {
       deliveries.push_back(delivery);
     }
   }
-  if (options.admin.json) say(to_json(json::object{{"deliveries", deliveries}}) + "\n");
+  if (options.admin.json) say(printable_json(json::object{{"deliveries", deliveries}}) + "\n");
   if (deliveries.empty() && !options.admin.json) say("no deliveries: no destination wanted these events\n");
   return kExitDone;
 }
@@ -137,7 +137,7 @@ int replay_matching(const AdminClient& client, const Replay& options, const Filt
     matched = *did;
   }
   if (options.admin.json) {
-    say(to_json(json::object{{"matched", matched}}) + "\n");
+    say(printable_json(json::object{{"matched", matched}}) + "\n");
   } else {
     say(*would == 0 ? "nothing matches, nothing was sent\n" : deliveries_text(matched) + " sent again\n");
   }

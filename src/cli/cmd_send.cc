@@ -133,7 +133,7 @@ void print_answer(const Send& given, const Plan& plan, int number, const ClientR
                          {"dedup_key", plan.dedup_key ? json::value(to_utf8(*plan.dedup_key)) : json::value(nullptr)},
                          {"detail", json::string(to_utf8(detail_of(response)))},
                          {"body", json::string(to_utf8(foreign_body(response)))}};
-    say(to_json(line) + "\n");
+    say(printable_json(line) + "\n");
   } else {
     const std::string status =
         painted(answer_text(response), is_success(response) ? Paint::kGood : Paint::kBad, stdout_wants_colour());

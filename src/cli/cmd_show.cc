@@ -27,7 +27,7 @@ int show(const Show& options) {
   if (const int* status = std::get_if<int>(&event)) return *status;
   const auto& found = std::get<json::object>(event);
   if (options.admin.json) {
-    say(to_json(found) + "\n");
+    say(printable_json(found) + "\n");
   } else {
     say(event_text(found, {stdout_wants_colour(), options.pretty}));
   }

@@ -32,7 +32,7 @@ int status(const AdminOptions& options) {
     json::object all = std::move(stats->get_object());
     all["sources"] = std::move(*sources);
     all["destinations"] = std::move(*destinations);
-    say(to_json(all) + "\n");
+    say(printable_json(all) + "\n");
   } else {
     say(status_text(stats->get_object(), *sources, *destinations, stdout_wants_colour()));
   }

@@ -56,7 +56,7 @@ int finish(const Copy& options, const CopyReport& report) {
     complain("stopped; the same command goes on from here. Until it is done, no gateway serves the target");
     return kExitFailed;
   }
-  say(options.json ? to_json(copy_json(report)) + "\n" : copy_text(report));
+  say(options.json ? printable_json(copy_json(report)) + "\n" : copy_text(report));
   if (report.equal()) return kExitDone;
   complain(
       "the copy is not what was copied, and no gateway serves it; was the source in use? Empty the target and begin "

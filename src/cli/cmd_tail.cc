@@ -28,7 +28,7 @@ std::string json_line(std::string_view name, const json::value& data) {
   if (const json::object* members = data.if_object()) {
     for (const auto& [member, value] : *members) line[member] = value;
   }
-  return to_json(line);
+  return printable_json(line);
 }
 
 int tail(const TailOptions& options) {

@@ -78,7 +78,7 @@ int verify_request(const Verify& given, const Provider& provider) {
   if (given.json) {
     json::object line = vector_json(given.request_file, outcome);
     line["message"] = to_utf8(outcome.message);
-    say(to_json(line) + "\n");
+    say(printable_json(line) + "\n");
   } else {
     say(outcome_text(outcome));
   }
@@ -96,7 +96,7 @@ int verify_vectors(const Verify& given) {
     if (vector.provider != given.choice.provider) continue;
     const auto outcome = run_vector(vector);
     if (!outcome.ok()) return mistake(outcome.status());
-    say(to_json(vector_json(vector.id, *outcome)) + "\n");
+    say(printable_json(vector_json(vector.id, *outcome)) + "\n");
     ++judged;
     const std::vector<std::string> names = differences(vector, *outcome);
     if (names.empty()) continue;

@@ -20,7 +20,7 @@ Run add_version(CLI::App& root) {
     if (*as_json) {
       json::object libraries;
       for (const auto& [name, version] : kLibraries) libraries[name] = version;
-      say(to_json(json::object{{"version", kVersion}, {"commit", kCommit}, {"libraries", libraries}}) + "\n");
+      say(printable_json(json::object{{"version", kVersion}, {"commit", kCommit}, {"libraries", libraries}}) + "\n");
       return kExitDone;
     }
     say(fmt::format("hookonce {}\ncommit {}\n", kVersion, kCommit));

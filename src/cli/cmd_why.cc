@@ -24,7 +24,7 @@ int why(const Why& options) {
   if (const int* status = std::get_if<int>(&event)) return *status;
   const auto& found = std::get<json::object>(event);
   if (options.admin.json) {
-    say(to_json(why_json(found)) + "\n");
+    say(printable_json(why_json(found)) + "\n");
   } else {
     say(why_text(found, {stdout_wants_colour(), stdout_columns()}));
   }

@@ -19,7 +19,7 @@ std::variant<json::object, int> look_up(const AdminOptions& admin, const std::st
     complain(
         fmt::format("{} have the id {}; name one by the gateway's id", counted(found->size(), "event"), printable(id)));
     if (admin.json) {
-      say(to_json(json::object{{"items", *found}, {"next_cursor", nullptr}}) + "\n");
+      say(printable_json(json::object{{"items", *found}, {"next_cursor", nullptr}}) + "\n");
     } else {
       say(events_text(*found, stdout_wants_colour()));
     }

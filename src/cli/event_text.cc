@@ -131,8 +131,8 @@ std::string arrivals_text(const json::object& event, bool colour) {
     out += fmt::format("  {}  {}", time_or_dash(*arrival, "at"), text_or_dash(*arrival, "verdict"));
     if (json_string(*arrival, "cause")) out += "  " + words_of(text_or_dash(*arrival, "cause"));
     out += "  from " + text_or_dash(*arrival, "remote");
-    const auto later = json_int(*arrival, "since_first_ms");
-    if (later && *later != 0) out += "  +" + milliseconds_text(*later);
+    const std::string later = distance_text(json_int(*arrival, "since_first_ms").value_or(0));
+    if (!later.empty()) out += "  " + later;
     const json::value* same = arrival->if_contains("same_body");
     if (same != nullptr && same->is_bool() && !same->get_bool()) out += painted("  other bytes", Paint::kWarn, colour);
     out += "\n";
@@ -219,6 +219,11 @@ std::string milliseconds_text(std::int64_t value) {
   if (minutes < 60) return fmt::format("{} min {} s", minutes, value / 1000 % 60);
   if (minutes < 24 * 60) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
   return fmt::format("{} d {} h", minutes / (24 * 60), minutes / 60 % 24);
+}
+
+std::string distance_text(std::int64_t milliseconds) {
+  if (milliseconds == 0) return "";
+  return (milliseconds < 0 ? "-" : "+") + milliseconds_text(milliseconds < 0 ? -milliseconds : milliseconds);
 }
 
 std::string words_of(std::string_view name) {

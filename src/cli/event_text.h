@@ -26,6 +26,8 @@ std::string hold_text(const json::object& delivery);
 std::string local_time(std::string_view rfc3339);
 std::string size_text(std::uint64_t bytes);         // "512 B", "1.5 KiB"
 std::string milliseconds_text(std::int64_t value);  // "12 ms", "1.2 s"
+// From the first arrival to another: "+5 ms", "-1.2 s" of one that is dated before it; empty for 0.
+std::string distance_text(std::int64_t milliseconds);
 
 // "concurrent_twin" as "concurrent twin"; made printable.
 std::string words_of(std::string_view name);

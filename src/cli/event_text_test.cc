@@ -42,6 +42,11 @@ TEST(EventText, ShowsWhatAPersonAsksFor) {
   EXPECT_THAT(text, testing::EndsWith("\nbody  13 B\n{\"a\":[1,{}]}\n"));
 }
 
+TEST(EventText, AnArrivalThatIsDatedBeforeTheFirstHasOneSign) {
+  const auto event = parsed(R"({"arrivals":[{"verdict":"duplicate","remote":"203.0.113.8","since_first_ms":-1201}]})");
+  EXPECT_THAT(event_text(event.get_object(), {}), HasSubstr("from 203.0.113.8  -1.2 s\n"));
+}
+
 TEST(EventText, NamesTheNewItemsOfABatchAlone) {
   EXPECT_THAT(event_text(parsed(R"({"new_items":[1,3]})").get_object(), {}), HasSubstr("  new items   1, 3\n"));
   EXPECT_THAT(event_text(parsed(R"({"new_items":null})").get_object(), {}), Not(HasSubstr("new items")));

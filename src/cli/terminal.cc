@@ -104,6 +104,22 @@ std::string printable(std::string_view bytes, bool keep_lines) {
   return out;
 }
 
+std::string printable_json(const json::value& value) {
+  const std::string text = to_json(value);  // has escaped what is below a blank
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    const char32_t point = next_code_point(text, at);
+    if (is_control(point)) {
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(point));
+    } else {
+      out.append(text, begin, at - begin);
+    }
+  }
+  return out;
+}
+
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) width += is_wide(next_code_point(text, at)) ? 2 : 1;

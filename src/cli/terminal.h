@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
+
 namespace hookonce {
 
 enum class Paint { kNone, kStrong, kDim, kGood, kWarn, kBad };
@@ -26,6 +28,9 @@ std::string painted(std::string_view text, Paint paint, bool colour);
 // Bytes of unknown origin as UTF-8 that moves no cursor and forges no line: control characters become \xNN. With
 // keep_lines, line ends and tabs stay.
 std::string printable(std::string_view bytes, bool keep_lines = false);
+
+// One line of JSON in which what printable() escapes stands as \uNNNN; it reads back as the same value.
+std::string printable_json(const json::value& value);
 
 // Columns that the text takes: East Asian wide characters take two. REQUIRES: printable text.
 std::size_t width_of(std::string_view text);

@@ -5,6 +5,14 @@
 namespace hookonce {
 namespace {
 
+TEST(PrintableJson, HasNoCharacterThatATerminalActsOnAndReadsBackTheSame) {
+  const json::value value{{"key\xc2\x9b", "evt_\x1b\xc2\x80\xc2\x9f\x7f\xe2\x80\xae\xe2\x81\xa6"}, {"ok", "grüße 事"}};
+  const std::string text = printable_json(value);
+  EXPECT_EQ(text, R"({"key\u009b":"evt_\u001b\u0080\u009f\u007f\u202e\u2066","ok":"grüße 事"})");
+  EXPECT_EQ(*parse_json(text), value);
+  EXPECT_EQ(printable_json(json::object{{"n", 0.5}}), R"({"n":0.5})");
+}
+
 TEST(Colour, NeedsATerminalThatShowsIt) {
   EXPECT_TRUE(wants_colour({true, nullptr, "xterm-256color"}));
   EXPECT_FALSE(wants_colour({false, nullptr, "xterm-256color"}));

@@ -21,6 +21,7 @@ constexpr std::size_t kReasonIndent = 30;  // below the cause
 constexpr std::size_t kNarrowIndent = 6;   // where that would leave no room for a sentence
 constexpr std::size_t kRoomMin = 30;
 constexpr std::string_view kBetween = "   ";
+constexpr std::size_t kNamedMax = 3;  // attempts without an answer; more are only counted
 
 // One piece of a line, which is not broken.
 struct Piece {
@@ -101,12 +102,50 @@ std::int64_t successes_of(const json::object& delivery) {
                        [](const json::value& attempt) { return json_string(attempt, "outcome") == "success"; });
 }
 
-std::int64_t effects_of(const json::object& event) {
-  std::int64_t effects = 0;
-  for (const json::value& delivery : array_of(event, "deliveries")) {
-    if (delivery.is_object()) effects += successes_of(delivery.get_object());
+// Whether the backend may have done the work although no answer said so: the request was out. A failure before that
+// begins with what failed ("connect ...", "resolve ..."), and only a lost answer speaks of one.
+bool may_have_worked(const json::value& attempt) {
+  const std::string outcome = json_string(attempt, "outcome").value_or("");
+  if (outcome == "unknown") return true;  // the gateway died, or nothing was heard within the lease
+  if (outcome != "failed" || json_int(attempt, "status")) return false;
+  const std::string error = json_string(attempt, "error").value_or("");
+  return error.find("answer") != std::string::npos && error.rfind("connect ", 0) != 0 &&
+         error.rfind("resolve ", 0) != 0;
+}
+
+struct Effects {
+  std::int64_t sure = 0;             // a success was recorded
+  std::vector<std::string> perhaps;  // "attempt 1", of each that had no answer
+};
+
+Effects effects_of(const json::object& event) {
+  Effects effects;
+  const json::array& deliveries = array_of(event, "deliveries");
+  for (const json::value& delivery : deliveries) {
+    if (!delivery.is_object()) continue;
+    effects.sure += successes_of(delivery.get_object());
+    for (const json::value& attempt : array_of(delivery.get_object(), "attempts")) {
+      if (!may_have_worked(attempt)) continue;
+      const std::string name = deliveries.size() == 1 ? "" : text_of(delivery, "destination") + "'s ";
+      effects.perhaps.push_back(fmt::format("{}attempt {}", name, number_of(attempt, "number")));
+    }
   }
   return effects;
+}
+
+// "2 arrivals, 1 event, 1 effect, perhaps 1 more: attempt 1 had no answer".
+std::string sum_text(const json::object& event, const WhyOptions& options) {
+  const Effects effects = effects_of(event);
+  std::string text = fmt::format("{}, 1 event, {}", counted_number(number_of(event, "duplicates") + 1, "arrival"),
+                                 counted_number(effects.sure, "effect"));
+  if (const std::size_t perhaps = effects.perhaps.size(); perhaps > 0) {
+    text += fmt::format(", perhaps {} more: {} had no answer", perhaps,
+                        perhaps > kNamedMax ? counted(perhaps, "attempt") : join(effects.perhaps, ", "));
+  }
+  Wrapped lines(2, " ", options);
+  lines.begin(2);
+  for (std::string_view word : split(text, ' ')) lines.add({std::string(word)});
+  return lines.take();
 }
 
 // "attempt 2, 200, 12 ms" of the last attempt that has `outcome`, or of the last one at all.
@@ -167,11 +206,6 @@ std::string deliveries_text(const json::object& event, const WhyOptions& options
     if (delivery.is_object()) line.add(delivery_piece(delivery.get_object(), deliveries.size() == 1));
   }
   return line.take() + holds_text(deliveries, options);
-}
-
-std::string distance_text(std::int64_t milliseconds) {
-  if (milliseconds == 0) return "";
-  return (milliseconds < 0 ? "-" : "+") + milliseconds_text(milliseconds < 0 ? -milliseconds : milliseconds);
 }
 
 std::string retry_text(const json::value& arrival) {
@@ -247,10 +281,8 @@ std::string why_text(const json::object& event, const WhyOptions& options) {
     if (json_string(event, name))
       head.add({text_of(event, name), name == std::string_view("id") ? Paint::kDim : Paint::kStrong});
   }
-  const std::int64_t effects = effects_of(event);
-  return head.take() + deliveries_text(event, options) + arrivals_text(event, options) +
-         fmt::format("\n  {}, 1 event, {}\n", counted_number(number_of(event, "duplicates") + 1, "arrival"),
-                     counted_number(effects, "effect"));
+  return head.take() + deliveries_text(event, options) + arrivals_text(event, options) + "\n" +
+         sum_text(event, options);
 }
 
 json::object why_json(const json::object& event) {
@@ -259,7 +291,9 @@ json::object why_json(const json::object& event) {
        {"id", "source", "type", "key", "received_at", "state", "duplicates", "arrivals", "deliveries"}) {
     if (const json::value* member = event.if_contains(name)) why[name] = *member;
   }
-  why["effects"] = effects_of(event);
+  const Effects effects = effects_of(event);
+  why["effects"] = effects.sure;
+  why["effects_perhaps"] = effects.perhaps.size();
   return why;
 }
 

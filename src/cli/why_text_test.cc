@@ -86,6 +86,29 @@ TEST(WhyText, SaysWhatBecameOfEachDelivery) {
   EXPECT_THAT(why_text(event, {}), HasSubstr("no destination of its source wanted it"));
 }
 
+// The backend of a request that was sent may have done the work, although its answer came too late.
+TEST(WhyText, AnAttemptThatGotNoAnswerIsPerhapsAnEffect) {
+  json::object event = parsed(R"({"source":"shop","duplicates":0,"arrivals":[],"deliveries":[
+    {"destination":"a","state":"delivered","attempts":[
+     {"number":1,"outcome":"failed","status":null,"error":"http://127.0.0.1:9000: no answer within 1s"},
+     {"number":2,"outcome":"failed","status":500,"error":"answered 500"},
+     {"number":3,"outcome":"failed","status":null,"error":"connect 127.0.0.1:9000: connection refused"},
+     {"number":4,"outcome":"failed","status":null,"error":"resolve backend.example: no answer within 1s"},
+     {"number":5,"outcome":"released","status":null,"error":"127.0.0.1:9000: no free connection within 1s"},
+     {"number":6,"outcome":"success","status":200,"error":null}]}]})");
+  EXPECT_THAT(why_text(event, {}),
+              EndsWith("\n\n  1 arrival, 1 event, 1 effect, perhaps 1 more: attempt 1 had no answer\n"));
+  EXPECT_EQ(json_int(why_json(event), "effects"), 1);
+  EXPECT_EQ(json_int(why_json(event), "effects_perhaps"), 1);
+  for (std::string_view line : split(why_text(event, {false, 48}), '\n')) EXPECT_LE(width_of(line), 48u) << line;
+
+  const auto lost = parsed(R"({"number":1,"outcome":"unknown","status":null,"error":null})");
+  event["deliveries"].as_array().push_back(json::object{{"destination", "b"}, {"attempts", json::array{lost}}});
+  EXPECT_THAT(why_text(event, {}), EndsWith("1 effect, perhaps 2 more: a's attempt 1, b's attempt 1 had no answer\n"));
+  event["deliveries"].as_array()[1].as_object()["attempts"] = json::array{lost, lost, lost};
+  EXPECT_THAT(why_text(event, {}), EndsWith("1 effect, perhaps 4 more: 4 attempts had no answer\n"));
+}
+
 TEST(WhyText, SaysWhatHoldsADeliveryWithinTheWidth) {
   json::object event = parsed(R"({"source":"shop","duplicates":0,"arrivals":[],"deliveries":[
     {"destination":"a","state":"pending","attempts":[],"held":"line","behind":"0199a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"},

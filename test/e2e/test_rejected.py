@@ -173,6 +173,13 @@ def test_a_wrong_clock_is_named_with_its_distance(five):
     assert answer.status == 422 and answer.code == "timestamp_out_of_tolerance" and "`tolerance`" in answer.json()["error"]["message"]
 
 
+def test_the_one_whose_answer_ended_the_run_is_listed_too(binary):
+    nobody = {**os.environ, "HOOKONCE_ADMIN": "http://127.0.0.1:1"}
+    ended = subprocess.run([binary, "rejected", "--json", "--accept", "one", "two"], env=nobody, capture_output=True, text=True, check=False)
+    items = json.loads(ended.stdout)["items"]
+    assert ended.returncode == 1 and [item["rejected"] for item in items] == ["one"] and items[0]["error"], ended
+
+
 def test_an_accepted_one_is_received_then_and_arrived_before(binary, tmp_path, backend):
     with Gateway(binary, tmp_path, stripe_config(backend, WRONG)) as gateway:
         post(gateway.ingest, "/in/stripe", senders.stripe(RIGHT, "evt_1"))
